@@ -12,7 +12,6 @@ from emdeg.mechanics.formulations.energy import partial_velocities, velocities
 from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.mechanics.mechanism import Rotor, frames, mechanism_of
 from emdeg.mechanics.spatial import Spatial, dot, total
-from emdeg.mechanics.variants import known_turning
 from emdeg.mechanics.variants.link_frame_recursion import (
     MOMENTS,
     efforts,
@@ -50,17 +49,6 @@ def test_a_moment_is_the_same_however_it_is_written(name, seed):
     mech, frame, qd, qdd = drawn(seed)
     forces = inertia_forces(mech, motion(mech, frame, qd, qdd), [MOMENTS[name]] * mech.n)
     assert efforts(mech, frame, forces, qdd) == efforts_by_newton_euler(mech, frame, qd, qdd)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_angular_velocities_known_beforehand_change_nothing_when_they_are_true(seed):
-    mech, frame, qd, qdd = drawn(seed)
-    plain, v = motion(mech, frame, qd, qdd), velocities(mech, frame, qd)
-    known = range(0, mech.n, 2)
-    turning = {i: (plain[i].omega, plain[i].omegad) for i in known}
-    assert known_turning.motion(mech, frame, qd, qdd, turning) == plain
-    assert known_turning.velocities(mech, frame, qd, {i: v[i].w for i in known}) == v
-    assert all(v[i].w == plain[i].omega for i in range(mech.n))
 
 
 @pytest.mark.parametrize("seed", range(6))

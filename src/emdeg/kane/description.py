@@ -21,7 +21,7 @@ from emdeg.kane.inverse import speed_inverse
 from emdeg.kane.motion import known_angular_velocities, speed_values, velocities
 from emdeg.kane.program import kane_parts
 from emdeg.kane.setup import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed
-from emdeg.kane.speeds import speed_algebra
+from emdeg.kane.speeds import SpeedAlgebra, speed_algebra
 from emdeg.mechanics import add, cross
 from emdeg.programs import Program
 from emdeg.robot import Robot
@@ -98,8 +98,8 @@ class Description:
 
     robot: str
     title: str
-    letters: tuple[tuple[Label, str], ...]
-    """(q1, ... as they stand in formulas, the joint's name in the file)"""
+    of: SpeedAlgebra
+    """The algebra of the formulas, and which joint each of its numbers is."""
     speeds: tuple[DescribedSpeed, ...]
     rates: tuple[tuple[Label, str, Combination | None], ...]
     """(rate, joint, its formula in the speeds; None where it has no closed form of sensible length)"""
@@ -170,7 +170,7 @@ def describe(robot: Robot, setup: Setup, show: Sequence[Part] = ()) -> Descripti
     return Description(
         robot.name,
         setup.title,
-        tuple((Label("q", str(number)), name) for number, name in to.of.names.items()),
+        to.of,
         tuple(
             DescribedSpeed(label(name), definition(speed, robot), _alone(value))
             for name, speed, value in zip(to.names, setup.speeds, _formulas(speed_values(to.sys, to.qd)))
