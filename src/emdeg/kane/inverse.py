@@ -142,13 +142,8 @@ def _sign(permutation: list[int]) -> int:
 
 
 def _block(A: Matrix, values: list[list[int]], prime: int, rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
-    inner = _part(A, rows, columns)
-    if len(rows) <= LARGEST_CLOSED:
-        det = determinant(inner)
-        if _short(det):
-            closed = _inverted(inner, det)
-            if closed is not None:
-                return Block(rows, columns, det, closed)
+    if len(rows) <= LARGEST_CLOSED and (closed := _inverted(_part(A, rows, columns))) is not None:
+        return Block(rows, columns, *closed)
     residues = [[Residue(values[r][c], prime) for c in columns] for r in rows]
     pivots = eliminate(residues, [[] for _ in rows]).places
     rows, columns = tuple(rows[i] for i, _ in pivots), tuple(columns[j] for _, j in pivots)
@@ -158,22 +153,20 @@ def _block(A: Matrix, values: list[list[int]], prime: int, rows: tuple[int, ...]
         return Block(rows, columns, None, None)
 
 
-def _short(det: TrigPoly) -> bool:
-    """Whether formulas may be divided by it: a product of symbols, or a sum of a few terms in few sines."""
-    sines = sum(g.kind == "sine" for g in det.generators)
-    return len(det) == 1 or (len(det) <= MAX_DETERMINANT and sines <= MAX_SINES)
-
-
 def _part(A: Matrix, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
     return tuple(tuple(A[r][c] for c in columns) for r in rows)
 
 
-def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Quotient, ...], ...] | None:
-    """The inverse by cofactors; None where it is too long."""
+def _inverted(A: Matrix) -> tuple[TrigPoly, tuple[tuple[Quotient, ...], ...]] | None:
+    """The determinant and the inverse by cofactors; None where one of them is too long."""
+    det = determinant(A)
+    sines = sum(g.kind == "sine" for g in det.generators)
+    if len(det) > 1 and (len(det) > MAX_DETERMINANT or sines > MAX_SINES):
+        return None
     cofactors, _ = adjugate(A)
     if len(A) > 1 and sum(len(entry) for row in cofactors for entry in row) > MAX_TERMS:
         return None
-    return tuple(tuple(Quotient(entry, det) for entry in row) for row in cofactors)
+    return det, tuple(tuple(Quotient(entry, det) for entry in row) for row in cofactors)
 
 
 class Solver:
@@ -244,11 +237,8 @@ class Solver:
                 groups[ratio.denominator] = term if known is None else known + term
         total = self.zero
         for denominator, value in groups.items():
-            total = total + (value if denominator == 1 else value * self._inverse(denominator))
+            total = total + (value if denominator == 1 else value * (self.one / self._value(denominator)))
         return total
-
-    def _inverse(self, denominator: TrigPoly) -> Any:
-        return self.one / self._value(denominator)
 
     def _eliminated(self, block: Block, right: list[Any]) -> Elimination:
         """Its pivots as `Block` has them, in order; zero is what the formulas say is zero."""

@@ -42,9 +42,11 @@ def kane_program(
     """
     if function not in INPUTS:
         raise ValueError(f"there is no function {function!r}; there are {', '.join(INPUTS)}")
+    methods = METHODS[function] if method is None else (method,)
     kinematics = speed_inverse(robot, setup) if kinematics is None else kinematics
-    traced = (
-        traced_kane(
+    found = []
+    for one in methods:
+        traced = traced_kane(
             robot,
             setup,
             kinematics,
@@ -53,9 +55,11 @@ def kane_program(
             lambda kane, one=one: kane.outputs(function, one),
             base_parameters,
         )
-        for one in (METHODS[function] if method is None else (method,))
-    )
-    return smallest(simplify(merged(one)) if factored else retrace(one) for one in traced if one is not None)
+        if traced is not None:
+            found.append(simplify(merged(traced)) if factored else retrace(traced))
+    if not found:
+        raise ValueError(f"{robot.name} has bodies besides its links, which the method {method!r} leaves out")
+    return smallest(found)
 
 
 def kane_parts(robot: Robot, setup: Setup, kinematics: SpeedInverse | None = None) -> Program:
@@ -95,25 +99,42 @@ def traced_kane(
 def traced_system(robot: Robot, setup: Setup, wanted: Sequence[str]) -> tuple[Tracer, System, KaneInputs]:
     """An open trace with the inputs `wanted`, q, prescribed motions and loads, and the system in it."""
     tracer = Tracer(sorted(robot.symbols))
-    free, names = setup.free(robot), setup.names_of(robot)
-    q = tracer.inputs("q", len(free), Dependence.CONFIGURATION, [robot.joints[k].name for k in free])
+    sys, inputs = system_in(robot, setup, tracer, wanted, tracer.inputs, lambda name, k, x: tracer.sincos_of(x))
+    return tracer, sys, inputs
+
+
+def system_in(
+    robot: Robot,
+    setup: Setup,
+    algebra: Any,
+    wanted: Sequence[str],
+    array: Callable[..., Sequence[Any]],
+    circle: Callable[[str, int, Any], Any],
+) -> tuple[System, KaneInputs]:
+    """The system and its inputs in an algebra.
+
+    `array(name, size, dependence, labels)` makes an input array, `circle(name, k, angle)` an angle's sine and cosine.
+    """
+    free, motions = setup.free(robot), setup.given_motions
+    q = array("q", len(free), Dependence.CONFIGURATION, [robot.joints[k].name for k in free])
     inputs: dict[str, Any] = {}
     for one in wanted:
-        size = len(setup.actuated(robot) if one == "tau" else free)
-        inputs[one] = tracer.inputs(one, size, Dependence.RATES, names if one in ("u", "ud") else ())
-    p: tuple[Any, ...] = ()
-    if setup.given_motions:
+        size, labels = len(setup.actuated(robot) if one == "tau" else free), setup.names_of(robot)
+        inputs[one] = array(one, size, Dependence.RATES, labels if one in ("u", "ud") else ())
+    p: Sequence[Any] = ()
+    if motions:
         labels = [robot.joints[k].name for k in setup.prescribed] + [f"base {axis}" for axis in setup.base]
-        p = tracer.inputs("p", setup.given_motions, Dependence.CONFIGURATION, labels)
-        inputs["pd"] = tracer.inputs("pd", len(p), Dependence.RATES)
+        p = array("p", motions, Dependence.CONFIGURATION, labels)
+        inputs["pd"] = array("pd", motions, Dependence.RATES, ())
         if len(wanted) > 1:
-            inputs["pdd"] = tracer.inputs("pdd", len(p), Dependence.RATES)
+            inputs["pdd"] = array("pdd", motions, Dependence.RATES, ())
     if setup.input_loads and ("tau" in wanted or ("u" in wanted and "ud" in wanted)):
         labels = [f"{load.name} {axis}" for load in setup.input_loads for axis in "xyz"]
-        inputs["loads"] = tracer.inputs("loads", len(labels), Dependence.RATES, labels)
-    at: list[Any] = [tracer.sincos_of(x) if turns else x for x, turns in zip((*q, *p), setup.turning(robot))]
-    sys = system(robot, setup, tracer, at[: len(free)], at[len(free) :])
-    return tracer, sys, KaneInputs(variables=(*q, *p), **inputs)
+        inputs["loads"] = array("loads", len(labels), Dependence.RATES, labels)
+    variables = [("q", k, x) for k, x in enumerate(q)] + [("p", k, x) for k, x in enumerate(p)]
+    at = [circle(*one) if turns else one[2] for one, turns in zip(variables, setup.turning(robot))]
+    sys = system(robot, setup, algebra, at[: len(free)], at[len(free) :])
+    return sys, KaneInputs(variables=(*q, *p), **inputs)
 
 
 def _regrouped_on_moving_base(sys: System):

@@ -18,9 +18,9 @@ from emdeg.kane.equations import INPUTS, Function, KaneInputs
 from emdeg.kane.forces import joint_actions
 from emdeg.kane.inverse import Eliminated
 from emdeg.kane.motion import speed_values
-from emdeg.kane.program import traced_system
+from emdeg.kane.program import system_in, traced_system
 from emdeg.kane.setup import PointSpring, Setup
-from emdeg.kane.system import System, host, point_of, system
+from emdeg.kane.system import System, host, point_of
 from emdeg.mechanics.functions.lookup import ways_of
 from emdeg.mechanics.mechanism import Rates, in_base, written
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, dot, matmul, mul, scale, sub, transpose
@@ -49,9 +49,7 @@ def verify_kane(
         return {group.name: found[group.name] for group in program.outputs if group.name in found}
 
     def direct(field: PrimeField) -> dict[str, Any]:
-        position, inputs = _random_inputs(robot, setup, field)
-        n = len(setup.free(robot))
-        return wanted(system(robot, setup, field, position[:n], position[n:]), inputs, field.sqrt)
+        return wanted(*_random_system(robot, setup, INPUTS[function], field), field.sqrt)
 
     return verify(
         program,
@@ -63,27 +61,17 @@ def verify_kane(
     )
 
 
-def _random_inputs(robot: Robot, setup: Setup, field: PrimeField) -> tuple[list[Any], KaneInputs]:
-    """Positions and inputs as `residues.evaluate_residues` draws them for a program's inputs."""
-    n, m = len(setup.free(robot)), setup.given_motions
-    turns = setup.turning(robot)
-    position = [field.joint_sincos(k) if turns[k] else field.displacement(k) for k in range(n)]
-    position += [field.joint_sincos(f"p {k}") if turns[n + k] else field.random(f"p {k}") for k in range(m)]
+def _random_system(robot: Robot, setup: Setup, names: Sequence[str], field: PrimeField) -> tuple[System, KaneInputs]:
+    """The system at a random point, as `residues.evaluate_residues` draws it for a program's inputs."""
+    kinds: dict[str, Callable[[int], Any]] = {"q": field.displacement, "qd": field.rate, "qdd": field.acceleration}
 
-    def some(name: str, size: int) -> list[Any]:
-        return [field.random(f"{name} {k}") for k in range(size)]
+    def array(name: str, size: int, *_: Any) -> list[Any]:
+        return [kinds[name](k) if name in kinds else field.random(f"{name} {k}") for k in range(size)]
 
-    return position, KaneInputs(
-        some("u", n),
-        some("ud", n),
-        some("tau", len(setup.actuated(robot))),
-        [field.rate(k) for k in range(n)],
-        [field.acceleration(k) for k in range(n)],
-        some("pd", m),
-        some("pdd", m),
-        some("loads", 3 * len(setup.input_loads)),
-        [field.displacement(k) for k in range(n)] + some("p", m),
-    )
+    def circle(name: str, k: int, _: Any) -> Any:
+        return field.joint_sincos(k if name == "q" else f"{name} {k}")
+
+    return system_in(robot, setup, field, names, array, circle)
 
 
 class Reference:
