@@ -21,11 +21,12 @@ from emdeg.mechanics import (
     mechanism_of,
     path,
     sub,
+    symbolic_positions,
     tmul,
     transpose,
 )
 from emdeg.mechanics.formulations import homogeneous, tool_pose
-from emdeg.robot import Robot, positions
+from emdeg.robot import Robot
 from emdeg.writing import Shown
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
@@ -48,7 +49,7 @@ class Kinematics(Shown):
     @cached_property
     def frames(self) -> Frames:
         """Each link's frame in its parent's."""
-        return frames(self.mechanism, positions(self.robot, self.algebra))
+        return frames(self.mechanism, symbolic_positions(self.mechanism, self.algebra))
 
     @cached_property
     def world(self) -> Frames:

@@ -19,15 +19,16 @@ from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import Matrix, Rows, congruent, solve_symmetric, times, transposed
 from emdeg.kane.forces import external_wrenches, joint_actions
 from emdeg.kane.inverse import Eliminated, SpeedInverse, solver
-from emdeg.kane.motion import known_angular_velocities, link_motions, speed_rates, speed_values, velocities
+from emdeg.kane.motion import known_angular_velocities, speed_rates, speed_values, velocities
 from emdeg.kane.system import System
-from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, zeros
-from emdeg.mechanics.variants.link_frame_recursion import (
-    efforts,
+from emdeg.mechanics.formulations.rnea_link_frame import (
     inertia_forces,
+    joint_torques,
     less_external,
-    link_frame_recursion,
+    motion,
+    rnea_link_frame,
 )
+from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, zeros
 
 Function = Literal["torques", "accelerations", "equations", "rates", "speeds"]
 INPUTS: dict[Function, tuple[str, ...]] = {
@@ -130,8 +131,8 @@ class KaneEquations:
 
     def needed(self, qdd: Sequence[Scalar], turning: Mapping[int, tuple[Vec3, Vec3]] | None = None) -> list[Scalar]:
         """What the actuators of all joints would have to give for a motion: Newton-Euler less what else acts."""
-        forces = inertia_forces(self.mech, link_motions(self.sys, self.qd, qdd, turning))
-        tau = efforts(self.mech, self.frame, less_external(forces, self.external), qdd)
+        forces = inertia_forces(self.mech, motion(self.mech, self.frame, self.qd, qdd, known=turning))
+        tau = joint_torques(self.mech, self.frame, less_external(forces, self.external), qdd)
         tau = self.sys.state.with_shared_inertia(tau, self.qd, qdd)
         return [t - a for t, a in zip(tau, self.actions)]
 
@@ -175,10 +176,10 @@ class KaneEquations:
             return times(transposed(self.V), tau, self.zero)
 
         qdd = self.accelerated(self.still)
-        moves = link_motions(self.sys, self.qd, qdd, self.turning(self.still), gravity=False)
-        H = generalized(efforts(mech, frame, inertia_forces(mech, moves), qdd))
-        G = [-g for g in generalized(link_frame_recursion(mech, frame, still, still))]
-        held = efforts(mech, frame, less_external([mech.still] * mech.n, self.external), still)
+        moves = motion(mech, frame, self.qd, qdd, known=self.turning(self.still), gravity=False)
+        H = generalized(joint_torques(mech, frame, inertia_forces(mech, moves), qdd))
+        G = [-g for g in generalized(rnea_link_frame(mech, frame, still, still))]
+        held = joint_torques(mech, frame, less_external([mech.still] * mech.n, self.external), still)
         E = generalized([a - t for a, t in zip(self.actions, held)])
         T = transposed([self.V[k] for k in self.sys.actuated])
         return {"X": found["X"], "H": H, "T": T, "G": G, "E": E, "rhs": found["rhs"]}

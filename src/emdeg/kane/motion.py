@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +10,11 @@ from emdeg.algebra import Expression, derivative
 from emdeg.algebra.linear import transposed
 from emdeg.kane.setup import AngularVelocity, LinearForm, PointVelocity, Rate, Speed, joint_numbers
 from emdeg.kane.system import Rows, System, host, point_of
-from emdeg.mechanics.mechanism import Position, carried_outward, led, path
+from emdeg.mechanics.formulations import energy
+from emdeg.mechanics.formulations.rnea_link_frame import LinkMotion, motion
+from emdeg.mechanics.joints import Position
+from emdeg.mechanics.mechanism import in_motion, path
 from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, add, cross, dot, mul, sub, tmul, total
-from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, base_motion, next_motion
 from emdeg.robot import BASE
 
 
@@ -36,35 +37,8 @@ def turned(sys: System, vector: Vec3, link: int, to: int) -> Vec3:
 
 
 def velocities(sys: System, qd: Sequence[Scalar], omega: Mapping[int, Vec3] | None = None) -> tuple[Spatial, ...]:
-    """Every link's velocity in N [rad/s, m/s], in its own frame.
-
-    `omega` are the angular velocities of some links, known beforehand: what comes after these starts from there.
-    """
-    X, S, known = sys.frame.X, sys.mech.S, omega or {}
-
-    def step(i: int, before: Spatial) -> Spatial:
-        v = X[i] @ before + S[i] * qd[i]
-        return replace(v, w=known[i]) if i in known else v
-
-    return carried_outward(sys.mech, sys.mech.still, step)
-
-
-def link_motions(
-    sys: System,
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    turning: Mapping[int, tuple[Vec3, Vec3]] | None = None,
-    *,
-    gravity: bool = True,
-) -> tuple[LinkMotion, ...]:
-    """Every link's motion, angular velocity and acceleration of some links known beforehand."""
-    known = turning or {}
-
-    def step(i: int, before: LinkMotion) -> LinkMotion:
-        move = next_motion(sys.mech, sys.frame, i, before, qd[i], qdd[i])
-        return LinkMotion(*known[i], move.vd) if i in known else move
-
-    return carried_outward(sys.mech, base_motion(sys.mech, gravity), step)
+    """Every link's velocity in N [rad/s, m/s], in its own frame; `omega` are angular velocities that are known."""
+    return energy.velocities(sys.mech, sys.frame, qd, omega)
 
 
 def speed_values(sys: System, qd: Sequence[Scalar], move: Sequence[Spatial] | None = None) -> list[Scalar]:
@@ -120,7 +94,7 @@ def speed_rates(
         elif isinstance(speed, LinearForm):
             found.append(_form_rate(sys, speed, qd, qdd))
         else:
-            away = link_motions(sys, qd, qdd, gravity=False) if away is None else away
+            away = motion(sys.mech, sys.frame, qd, qdd, gravity=False) if away is None else away
             found.append(_measured_rate(sys, speed, move, away))
     return found
 
@@ -139,7 +113,7 @@ def _measured_rate(
 
 
 def _form_rate(sys: System, speed: LinearForm, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Scalar:
-    moving = [led(at, sys.mech.revolute[k], {0: qd[k]}) for k, at in enumerate(sys.position)]
+    moving = in_motion(sys.mech, sys.position, qd)
     parts = [sys.mech.zero]
     for k, formula in speed.coefficients:
         joint = sys.offset + k

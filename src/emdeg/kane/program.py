@@ -7,16 +7,12 @@ and pdd (joints first, then the base's axes); `loads`, three components for each
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from emdeg.kane.equations import INPUTS, METHODS, Function, KaneEquations, KaneInputs
 from emdeg.kane.inverse import SpeedInverse, speed_inverse
 from emdeg.kane.setup import Setup
 from emdeg.kane.system import System, system
-from emdeg.mechanics.parameters import regrouped_mechanism
-from emdeg.mechanics.state import TreeState
-from emdeg.mechanics.variants import Axial, inertia_handed_inwards
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.search.fingerprint import merged
 from emdeg.programs.simplification import retrace, simplify
@@ -87,19 +83,19 @@ def traced_kane(
     base_parameters: bool = True,
 ) -> Program | None:
     """The trace of what `outputs` computes from the inputs `wanted`, prescribed motions and loads."""
-    tracer, sys, inputs = traced_system(robot, setup, wanted)
-    if base_parameters and isinstance(sys.state, TreeState):
-        # On a moving base every parameter may matter that a base at rest hides.
-        mech = _regrouped_on_moving_base(sys) if setup.base else regrouped_mechanism(robot, tracer)
-        sys = replace(sys, state=replace(sys.state, tree=mech))
+    tracer, sys, inputs = traced_system(robot, setup, wanted, base_parameters)
     found = outputs(KaneEquations(sys, kinematics, inputs, tracer.sqrt))
     return None if found is None else tracer.program(name, found)
 
 
-def traced_system(robot: Robot, setup: Setup, wanted: Sequence[str]) -> tuple[Tracer, System, KaneInputs]:
+def traced_system(
+    robot: Robot, setup: Setup, wanted: Sequence[str], regrouped: bool = False
+) -> tuple[Tracer, System, KaneInputs]:
     """An open trace with the inputs `wanted`, q, prescribed motions and loads, and the system in it."""
     tracer = Tracer(sorted(robot.symbols))
-    sys, inputs = system_in(robot, setup, tracer, wanted, tracer.inputs, lambda name, k, x: tracer.sincos_of(x))
+    sys, inputs = system_in(
+        robot, setup, tracer, wanted, tracer.inputs, lambda name, k, x: tracer.sincos_of(x), regrouped
+    )
     return tracer, sys, inputs
 
 
@@ -110,6 +106,7 @@ def system_in(
     wanted: Sequence[str],
     array: Callable[..., Sequence[Any]],
     circle: Callable[[str, int, Any], Any],
+    regrouped: bool = False,
 ) -> tuple[System, KaneInputs]:
     """The system and its inputs in an algebra.
 
@@ -133,11 +130,5 @@ def system_in(
         inputs["loads"] = array("loads", len(labels), Dependence.RATES, labels)
     variables = [("q", k, x) for k, x in enumerate(q)] + [("p", k, x) for k, x in enumerate(p)]
     at = [circle(*one) if turns else one[2] for one, turns in zip(variables, setup.turning(robot))]
-    sys = system(robot, setup, algebra, at[: len(free)], at[len(free) :])
+    sys = system(robot, setup, algebra, at[: len(free)], at[len(free) :], regrouped)
     return sys, KaneInputs(variables=(*q, *p), **inputs)
-
-
-def _regrouped_on_moving_base(sys: System):
-    """Base parameters as far as they hold on a moving base: what is not identifiable goes to the link before it."""
-    axial: tuple[Axial, ...] = ("yy",) * sys.mech.n
-    return inertia_handed_inwards(sys.mech, axial, (False,) * sys.mech.n)

@@ -22,7 +22,8 @@ from emdeg.kane.program import system_in, traced_system
 from emdeg.kane.setup import PointSpring, Setup
 from emdeg.kane.system import System, host, point_of
 from emdeg.mechanics.functions.lookup import ways_of
-from emdeg.mechanics.mechanism import Rates, in_base, written
+from emdeg.mechanics.joints import Rates
+from emdeg.mechanics.mechanism import in_base, written
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, dot, matmul, mul, scale, sub, transpose
 from emdeg.programs.ir import Program
 from emdeg.programs.proof import Certificate, verify

@@ -17,9 +17,11 @@ from emdeg.algebra.linear import product, solve_system, times, transposed
 from emdeg.errors import RobotError
 from emdeg.kane.setup import TURNS, BaseAxis, Setup, check_setup, coordinates_of
 from emdeg.mechanics import Inputs, State, kind_of
-from emdeg.mechanics.mechanism import Frames, Mechanism, Position, Rotor, Step, frames, pose_matrices, written
+from emdeg.mechanics.joints import PRISMATIC, REVOLUTE, DHTransform, Position
+from emdeg.mechanics.mechanism import Frames, Mechanism, Rotor, frames, pose_matrices, written
 from emdeg.mechanics.spatial import BodyInertia, Mat3, Scalar, Vec3, add, matmul, mul, sub, tmul, transpose
 from emdeg.mechanics.state import TreeState
+from emdeg.mechanics.variants import Axial, inertia_handed_inwards
 from emdeg.robot import BASE, Frame, Robot, Vector
 
 _ALONG: dict[BaseAxis, int] = {"x": 0, "y": 1, "z": 2, "yaw": 2, "pitch": 1, "roll": 0}
@@ -124,9 +126,14 @@ def _columns(W: Rows, places: Sequence[int]) -> list[list[Scalar]]:
 
 
 def system(
-    robot: Robot, setup: Setup, algebra: Any, of_free: Sequence[Position], of_given: Sequence[Position] = ()
+    robot: Robot,
+    setup: Setup,
+    algebra: Any,
+    of_free: Sequence[Position],
+    of_given: Sequence[Position] = (),
+    regrouped: bool = False,
 ) -> System:
-    """The robot with its free and prescribed variables at these positions.
+    """The robot with its free and prescribed variables at these positions, base parameters for the inertias or not.
 
     A position is (sine, cosine) of a revolute joint, a displacement [m] of a prismatic one. RobotError where the
     mechanism or the setup does not allow it.
@@ -137,12 +144,20 @@ def system(
     known: dict[int, Any] = dict(zip((*free, *setup.prescribed), (*of_free, *of_given)))
     at = [known[k] for k in own]
     inputs = Inputs(algebra, lambda _, place: at[place], lambda place: at[place])
-    state = kind_of(robot).state(robot, inputs)
+    kind = kind_of(robot)
+    state = kind.state(robot, inputs)
     axes = _along(2, state.tree.zero, state.tree.one)
+    _ = state.frame  # written before the inertias
     if setup.base:
         assert isinstance(state, TreeState)
         state, axes = _on_moving_base(state, robot, setup.base, of_given[joints:])
-    _ = state.frame
+        _ = state.frame
+        if regrouped:  # what is not identifiable goes to the link before it: no more holds while the base moves
+            axial: tuple[Axial, ...] = ("yy",) * state.tree.n
+            mech = inertia_handed_inwards(state.tree, axial, (False,) * state.tree.n)
+            state = replace(state, tree=mech)
+    elif regrouped:
+        state = kind.regrouped_state(robot, inputs)
     places = {k: m + place for place, k in enumerate(own)}
     return System(
         robot,
@@ -181,7 +196,7 @@ class MovingBaseState(TreeState):
                 R.append(along)
                 p.append(mul(along, (zero, zero, value)))
             before = _along(_ALONG[axis], zero, one)
-        own = replace(self.tree, revolute=self.tree.revolute[m:], step=self.tree.step[m:])
+        own = replace(self.tree, joints=self.tree.joints[m:], dh=self.tree.dh[m:])
         placed, (R_0, p_0) = frames(own, self.position[m:]), self.frame_0
         for i, parent in enumerate(self.tree.parent[m:]):
             on_base = parent == m - 1
@@ -201,8 +216,8 @@ def _on_moving_base(
     mech = replace(
         own,
         parent=(*range(-1, m - 1), *(m - 1 if parent == BASE else m + parent for parent in own.parent)),
-        revolute=(*(axis in TURNS for axis in axes), *own.revolute),
-        step=(*(Step(None, zero, None, zero, None, None, zero) for _ in axes), *own.step),
+        joints=(*(REVOLUTE if axis in TURNS else PRISMATIC for axis in axes), *own.joints),
+        dh=(*(DHTransform(None, zero, None, zero, None, None, zero) for _ in axes), *own.dh),
         inertia=(*(empty for _ in axes), *own.inertia),
         drive=(*(zero for _ in axes), *own.drive),
         rotor=(*(None for _ in axes), *(_renumbered(rotor, m) for rotor in own.rotor)),

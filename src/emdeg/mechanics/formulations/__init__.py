@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.mechanics.formulations import energy
+    from emdeg.mechanics.formulations import energy, rnea_link_frame
     from emdeg.mechanics.formulations.composite_body import mass_matrix
     from emdeg.mechanics.formulations.energy import potential_energy
     from emdeg.mechanics.formulations.extended_body import Extended, Scheme, dyadic_entry, dyadics, extended_bodies
@@ -26,6 +26,5 @@ if TYPE_CHECKING:
         standard_frames,
     )
     from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
-    from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, point_partials, turning_partials
 
 on_demand(globals())

@@ -17,18 +17,19 @@ from emdeg.mechanics.formulations import energy, kinematics
 from emdeg.mechanics.formulations.coefficients import packed
 from emdeg.mechanics.formulations.differentiation import matrix_of_symbols, symbols_of
 from emdeg.mechanics.formulations.friction import friction_term_by_term, joint_friction
-from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.mechanics.formulations.virtual_work import (
+from emdeg.mechanics.formulations.reference_kinematics import jacobian_of_pose, reference_forward_kinematics
+from emdeg.mechanics.joints import Position
+from emdeg.mechanics.loops import parameters as rigid_bodies
+from emdeg.mechanics.loops import reduction, rod_legs
+from emdeg.mechanics.loops.linkage import Columns, anchor_point, world_frames
+from emdeg.mechanics.loops.state import LoopState
+from emdeg.mechanics.loops.virtual_work import (
     equations_by_virtual_work,
     momentum_of_bodies,
     potential_of_bodies,
     unit_equations,
 )
-from emdeg.mechanics.loops import parameters as rigid_bodies
-from emdeg.mechanics.loops import reduction, rod_legs
-from emdeg.mechanics.loops.linkage import Columns, anchor_point, world_frames
-from emdeg.mechanics.loops.state import LoopState
-from emdeg.mechanics.mechanism import Position, frames, led
+from emdeg.mechanics.mechanism import frames, lift_positions
 from emdeg.mechanics.spatial import Scalar, Vec3, add, cross, scale, total
 from emdeg.mechanics.state import Balance, Outputs
 
@@ -94,8 +95,7 @@ def balance_of_efforts(s: LoopState, found: Outputs) -> Balance:
 
 def _varying(s: LoopState) -> LoopState:
     """The state over dual numbers: coordinate k varies in direction k, its speed in direction n + k."""
-    position = [led(at, s.tree.revolute[k], dict(enumerate(s.W[k]))) for k, at in enumerate(s.position)]
-    return _over(s, position)
+    return _over(s, lift_positions(s.tree, s.position, [dict(enumerate(row)) for row in s.W]))
 
 
 def _over(s: LoopState, position: Sequence[Position]) -> LoopState:
@@ -378,8 +378,8 @@ def _friction_along(s: LoopState, W: Matrix) -> list[Scalar]:
 
 def jacobian_from_pose(s: LoopState) -> Outputs:
     mech = s.tree
-    R, _ = pose_inwards(mech, s.frame, mech.tool_link, *mech.tool)
-    varied = pose_inwards(mech, frames(mech, s.seeded()), mech.tool_link, *mech.tool)
+    R, _ = reference_forward_kinematics(mech, s.frame, mech.tool_link, *mech.tool)
+    varied = reference_forward_kinematics(mech, frames(mech, s.seeded()), mech.tool_link, *mech.tool)
     return {"J": jacobian_of_pose(R, varied, s.n, s.tree.zero)}
 
 

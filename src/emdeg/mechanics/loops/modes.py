@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError, StateError
+from emdeg.mechanics.loops import choose
 from emdeg.mechanics.loops.closing import OPEN, Ready, closing_of, coordinate_positions, positions, ready
 from emdeg.mechanics.loops.closure import Plan, Point, Slide, Step, Trilaterate, Turn, solve, take
 from emdeg.mechanics.loops.continuation import continued, roots_at, signs
@@ -26,7 +27,7 @@ from emdeg.mechanics.loops.newton import open_rows
 from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.loops.plan import is_signed
 from emdeg.mechanics.mechanism import path
-from emdeg.robot import Robot, choose
+from emdeg.robot import Robot
 
 MOST = 1024
 """Ways that are listed at a pose; with more, legs that would run backwards are left out."""

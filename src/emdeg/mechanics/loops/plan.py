@@ -35,7 +35,7 @@ from emdeg.mechanics.loops.newton import open_rows, positions_of, size_of
 from emdeg.mechanics.loops.place import Place
 from emdeg.mechanics.loops.rational import places_modulo_a_prime, written_out
 from emdeg.mechanics.loops.ties import ClosedPlaces, further_steps
-from emdeg.mechanics.mechanism import link_frame, path
+from emdeg.mechanics.mechanism import joint_conditions, link_frame, path
 from emdeg.mechanics.spatial import Vec3, column, cross, dot, scale, sub, tmul
 from emdeg.robot import Robot
 
@@ -101,8 +101,7 @@ def is_exact(robot: Robot, plan: Plan) -> bool:
     """
     for link, position, _ in islice(places_modulo_a_prime(robot, plan), 1):
         rows = constraints(link, world_frames(link, position))
-        circles = [at[0] * at[0] + at[1] * at[1] - 1 for at in position if isinstance(at, tuple)]
-        if any(row.value for row in rows) or any(circles):
+        if any(row.value for row in rows) or any(joint_conditions(link.tree, position)):
             return False
     return True
 

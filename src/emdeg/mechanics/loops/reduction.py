@@ -2,7 +2,7 @@
 
 First route: the tree's own M, C and g, reduced by the map W of the rates, qd = W ud, that the closed loops leave.
 With G = W^T g this is M(u) udd + C(u, ud) ud + G(u) = J^T tau, where J, the driven joints' rows of W, takes ud to the
-driven joints' rates. `emdeg.mechanics.formulations.virtual_work` goes another way to the same.
+driven joints' rates. `emdeg.mechanics.loops.virtual_work` goes another way to the same.
 
 Torques follow more cheaply from the loops' own forces: `multipliers` are those that the undriven joints need; what is
 left is for the motors.
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summed, times, transposed
 from emdeg.mechanics.formulations import composite_body, energy
+from emdeg.mechanics.formulations.rnea_link_frame import rnea_link_frame
 from emdeg.mechanics.loops.linkage import (
     Bar,
     Columns,
@@ -29,7 +30,6 @@ from emdeg.mechanics.loops.linkage import (
 )
 from emdeg.mechanics.mechanism import Frames, Position, frames
 from emdeg.mechanics.spatial import Scalar, Vec3, add, dot, mul, scale, zeros
-from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def tree_coriolis(link: Linkage, position: Sequence[Position], qd: Sequence[Scal
 def tree_gravity(link: Linkage, position: Sequence[Position]) -> list[Scalar]:
     """g of the tree with its rods."""
     rest = [link.tree.zero] * link.n
-    g = list(link_frame_recursion(link.tree, frames(link.tree, position), rest, rest))
+    g = list(rnea_link_frame(link.tree, frames(link.tree, position), rest, rest))
     if not link.bars:
         return g
     world = world_frames(link, position)
@@ -189,7 +189,7 @@ def tree_efforts(
     link: Linkage, position: Sequence[Position], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
     """The efforts that every joint of the opened tree would need, rods' inertia included."""
-    tau = link_frame_recursion(link.tree, frames(link.tree, position), qd, qdd)
+    tau = rnea_link_frame(link.tree, frames(link.tree, position), qd, qdd)
     return with_rods(link, position, tau, qd, qdd)
 
 

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.mechanics.variants import link_frame_recursion
-    from emdeg.mechanics.variants.link_frame_recursion import MOMENTS
     from emdeg.mechanics.variants.regrouping import (
         SPLITS,
         Axial,
