@@ -56,13 +56,21 @@ class DescribedSpeed:
 class Velocities:
     """A body's angular velocity and the velocity of a point of it [rad/s, m/s], in its own axes.
 
-    `implicit` as it is built up, speeds where they are known; `explicit` in the speeds alone, and `partials`, its
-    coefficients and what is left, (name of the speed or t, vector): None where the rates have no closed form.
+    `implicit` as it is built up, speeds where they are known; `explicit` in the speeds alone: None where the rates have
+    no closed form.
     """
 
     implicit: Vector
     explicit: Vector | None
-    partials: tuple[tuple[Label, Vector], ...] | None
+
+    @property
+    def partials(self) -> list[tuple[Label, Vector]] | None:
+        """The coefficients of each speed and what is left: (name of the speed or t, vector)."""
+        if self.explicit is None:
+            return None
+        columns = zip(*(component.terms for component in self.explicit))
+        found = [(column[0][1], tuple(_alone(cast(Quotient, c)) for c, _ in column)) for column in columns]
+        return [*found, (Label("t"), tuple(_alone(cast(Quotient, one.rest)) for one in self.explicit))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +150,15 @@ class _Formulas:
         """sum coefficient u + rest."""
         return Combination(tuple((c, label(name)) for c, name in zip(coefficients, self.names)), rest)
 
-    def by_speed(self, component: TrigPoly) -> tuple[list[Quotient], Quotient]:
-        """A component that is linear in the rates, as coefficients of the speeds and a remainder."""
+    def by_speed(self, component: TrigPoly) -> Combination:
+        """A component that is linear in the rates, in the speeds."""
         assert self.explicit is not None
         W, rest = self.explicit
         derivatives = [Quotient(component.derivative_by(Generator("rate", k))) for k in self.of.free]
         still = component.substitute({Generator("rate", k): Fraction(0) for k in self.of.free})
         zero = Quotient(self.algebra.zero)
-        return [_inner(derivatives, column, zero) for column in zip(*W)], _inner(derivatives, rest, Quotient(still))
+        coefficients = [_inner(derivatives, column, zero) for column in zip(*W)]
+        return self.linear(coefficients, _inner(derivatives, rest, Quotient(still)))
 
 
 def _inner(a: Sequence[Quotient], b: Sequence[Quotient], rest: Quotient) -> Quotient:
@@ -240,14 +249,7 @@ def _bodies(to: _Formulas) -> tuple[BodyMotion, ...]:
 
 def _velocities(implicit: Sequence[Scalar], plain: Sequence[Scalar], to: _Formulas) -> Velocities:
     shown = tuple(map(_alone, _formulas(implicit)))
-    if to.explicit is None:
-        return Velocities(shown, None, None)
-    split = [to.by_speed(component) for component in _formulas(plain)]
-    partials = [
-        (label(name), tuple(_alone(coefficients[r]) for coefficients, _ in split)) for r, name in enumerate(to.names)
-    ]
-    partials.append((Label("t"), tuple(_alone(rest) for _, rest in split)))
-    return Velocities(shown, tuple(to.linear(*one) for one in split), tuple(partials))
+    return Velocities(shown, None if to.explicit is None else tuple(map(to.by_speed, _formulas(plain))))
 
 
 def _centre(robot: Robot, i: int) -> tuple[tuple[Fraction, Fraction, Fraction], str]:
