@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from emdeg.mechanics.formulations import energy, rnea_link_frame
     from emdeg.mechanics.formulations.coefficients import Coefficients
     from emdeg.mechanics.formulations.composite_body import composite_inertias, mass_matrix
-    from emdeg.mechanics.formulations.energy import partial_velocities, potential_energy
+    from emdeg.mechanics.formulations.energy import potential_energy
     from emdeg.mechanics.formulations.friction import (
         FrictionLaw,
         friction_laws,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         transpose4,
     )
     from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
+    from emdeg.mechanics.formulations.partial_velocities import kane_coefficients, kane_efforts
     from emdeg.mechanics.formulations.rnea_link_frame import MOMENTS, LinkMotion, euler_moment, joint_torques, motion
 
 on_demand(globals())

@@ -8,13 +8,13 @@ the papers that cite the method say of it.)
 from __future__ import annotations
 
 from emdeg.mechanics import Frames, Mechanism, Scalar, Spatial, forward_pass, tmul, zeros
-from emdeg.mechanics.formulations import composite_inertias, partial_velocities
+from emdeg.mechanics.formulations import composite_inertias, energy
 
 
 def inertial_coefficients(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
     """D_ij = delta_i . H_j + d_i . B_j, n x n, drives included."""
     D = zeros(mech.zero, mech.n, mech.n)
-    vectors = partial_velocities(mech, frame)
+    vectors = energy.partial_velocities(mech, frame)
     for j, momentum in enumerate(_momenta(mech, frame)):
         for i, differential in vectors[j].items():
             # The joint's own vectors are its axis, whose products multiply nothing.

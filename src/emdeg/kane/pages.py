@@ -1,4 +1,4 @@
-"""What `emdeg.reports.kane.describe` finds: as a document, and as plain data for other programs."""
+"""What `emdeg.kane.describe` finds: as a document, and as plain data for other programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from emdeg.equations.reading import own_letter
-from emdeg.reports.kane import BodyMotion, Description, Dynamics, Velocities
+from emdeg.kane.description import BodyMotion, Description, Dynamics, Velocities
 from emdeg.writing import (
     Document,
     Equation,
@@ -56,7 +56,7 @@ def kane_document(found: Description) -> Document:
 def _speeds(found: Description) -> Section:
     items: list[Item] = [Equation(speed.name, speed.formula) for speed in found.speeds]
     items.append(Facts(tuple((str(speed.name), speed.words) for speed in found.speeds)))
-    foreign = [f"{letter} = {name}" for letter, name in found.letters if str(letter) != name]
+    foreign = [f"q{k} = {name}" for k, name in found.of.names.items() if f"q{k}" != name]
     if foreign:
         items.append(Paragraph("Letters: " + ", ".join(foreign)))
     return Section("speeds", "Generalized speeds", tuple(items))
@@ -178,7 +178,7 @@ def kane_data(found: Description, as_latex: bool = False) -> dict[str, Any]:
     data: dict[str, Any] = {
         "robot": found.robot,
         "title": found.title,
-        "letters": {str(letter): joint for letter, joint in found.letters},
+        "letters": {f"q{k}": joint for k, joint in found.of.names.items()},
         "speeds": [{"name": name(s.name), "is": s.words, "formula": write(s.formula)} for s in found.speeds],
         "rates": [
             {"rate": name(rate), "joint": joint, "formula": NOT_CLOSED if formula is None else write(formula)}

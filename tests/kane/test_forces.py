@@ -16,11 +16,9 @@ import emdeg
 from emdeg.algebra import Exact
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane import Rate, Setup, joint_rates, load_setup, read_setup
-from emdeg.programs.kane import INPUTS, kane_program, verify_kane
+from emdeg.kane import INPUTS, KaneModel, Rate, Setup, joint_rates, kane_program, load_setup, read_setup, verify_kane
 from emdeg.programs.values import evaluate
 from emdeg.robot.model import Friction
-from emdeg.runtime.kane import KaneModel
 from tests.random_robots import random_robot
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "speeds"

@@ -1,7 +1,7 @@
-"""Kane's equations over any scalar: partial velocities dotted into inertia and active forces, body by body.
+"""Kane's equations for u = qd over any scalar: partial velocities dotted into inertia and active forces, body by body.
 
 Kane and Levinson take forces at mass centres. Here they are taken at the link frames' origins, which is as good a
-point of the body as any and keeps every line linear in a link's ten parameters.
+point of the body as any and keeps every line linear in a link's ten parameters. `emdeg.kane` has any other speeds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from itertools import combinations_with_replacement
 from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.formulations.energy import partial_velocities, velocity_product
 from emdeg.mechanics.formulations.energy import velocities as body_velocities
-from emdeg.mechanics.kane.systems import System, known_angular_velocities, velocities
 from emdeg.mechanics.mechanism import Frames, Mechanism, forward_pass
 from emdeg.mechanics.spatial import Scalar, Spatial, frozen, neg, tmul, zeros
 
@@ -64,35 +63,3 @@ def kane_efforts(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequ
         for r, V_r in partials.items():
             tau[r] = tau[r] + (S[r] if r in mech.speeds[i] else V_r).dot(force)
     return tau
-
-
-def speed_partials(sys: System, W: Sequence[Sequence[Scalar]]) -> list[tuple[Spatial, ...]]:
-    """Per speed, how it moves every link (Kane and Levinson (23), (44)).
-
-    W = A^-1 (free joints x speeds) says how the rates follow the speeds.
-    """
-    zero, one, n = sys.mech.zero, sys.mech.one, len(sys.free)
-    found = []
-    for r in range(n):
-        u = [one if i == r else zero for i in range(n)]
-        qd = sys.all_joints([row[r] for row in W], [zero] * len(sys.given))
-        found.append(velocities(sys, qd, known_angular_velocities(sys, u)))
-    return found
-
-
-def inertia_coefficients(sys: System, W: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """X, symmetric: the generalized inertia forces are K*_r = - sum X_rs ud_s - (terms without ud)."""
-    mech, n = sys.mech, len(sys.free)
-    V = speed_partials(sys, W)
-    X = zeros(mech.zero, n, n)
-    for s in range(n):
-        for i in range(sys.offset, mech.n):
-            force = mech.inertia[i] @ V[s][i]
-            for r in range(s + 1):
-                X[r][s] = X[r][s] + V[r][i].dot(force)
-        for k, joint in enumerate(sys.free):
-            for r in range(s + 1):
-                X[r][s] = X[r][s] + mech.drive[joint] * W[k][r] * W[k][s]
-        for r in range(s):
-            X[s][r] = X[r][s]
-    return X

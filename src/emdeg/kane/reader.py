@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Any
 
-from emdeg.algebra import ONE, ZERO, Exact, Expression, parsed
-from emdeg.mechanics.formulations.friction import law_of
-from emdeg.mechanics.kane.closed import check_loop_setup
-from emdeg.mechanics.kane.setup import (
+from emdeg.algebra import ZERO, Exact, Expression, parsed
+from emdeg.kane.setup import (
+    AXES,
     BASE_AXES,
     WORLD,
     AngularVelocity,
@@ -23,20 +22,28 @@ from emdeg.mechanics.kane.setup import (
     Rate,
     Setup,
     Speed,
+    check_setup,
     coordinates_of,
+    joint_numbers,
 )
+from emdeg.mechanics.formulations.friction import law_of
 from emdeg.robot import NOWHERE, Frame, Remarks, Robot, TomlDocument, TomlTable, Vector, kind_of, read_text
 
 SCHEMA = 1
 MAX_ENTRIES = 200
 _TOP = ("schema", "title", "speed", "prescribed", "force", "torque", "joint_spring", "point_spring", "drives")
-_WAYS = ("rate", "angular_velocity", "velocity", "form")
-_AXES: dict[str, Vector] = {"x": (ONE, ZERO, ZERO), "y": (ZERO, ONE, ZERO), "z": (ZERO, ZERO, ONE)}
-_AXES |= {f"-{name}": (-v[0], -v[1], -v[2]) for name, v in _AXES.items()}
+_WAYS: dict[str, tuple[str, ...]] = {
+    "rate": (),
+    "angular_velocity": ("frame", "components"),
+    "velocity": ("point", "frame", "components"),
+    "form": ("constant",),
+}
+"""What a speed may be, and the further keys of each."""
+_DIRECTIONS = AXES | {f"-{name}": (-v[0], -v[1], -v[2]) for name, v in AXES.items()}
 
 
 def load_setup(path: str | PathLike[str], robot: Robot) -> Setup:
-    """The setup that a file describes for `robot`; RobotError says what is wrong, and where."""
+    """The setup that a file describes for `robot`; raises RobotError with the line where it is wrong."""
     return read_setup(read_text(fspath(path)), robot, fspath(path))
 
 
@@ -61,7 +68,7 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         raise top.error("every joint's motion is prescribed: no generalized speed is left", "prescribed")
     if len(speeds) != len(free):
         given = f", {len(prescribed)} of {len(independent)} being prescribed" if prescribed else ""
-        what = "joints" if robot.is_tree else "coordinates"
+        what = "joints" if len(independent) == robot.n else "coordinates"
         rule = f"{len(speeds)} generalized speeds for {len(free)} free {what}{given}: there must be as many"
         raise top.error(rule, "speed" if speeds else None)
     if len(set(called)) != len(called):
@@ -70,7 +77,7 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         if isinstance(speed, Rate) and speed.joint in prescribed:
             name = robot.joints[speed.joint].name
             raise top.error(f"the rate of {name} is prescribed and cannot be a speed", "speed")
-    friction, smoothing = _drives(top, robot)
+    friction, smoothing = _friction(top, robot)
     setup = Setup(
         tuple(speeds),
         tuple(called),
@@ -83,8 +90,7 @@ def read_setup(text: str, robot: Robot, file: str = "speeds") -> Setup:
         smoothing,
         top.text("title", ""),
     )
-    if not robot.is_tree:
-        check_loop_setup(robot, setup)
+    check_setup(robot, setup)
     return setup
 
 
@@ -93,9 +99,7 @@ class _Names:
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        self.joints = {joint.name: k for k, joint in enumerate(robot.joints)}
-        for k in range(robot.n):  # q1, q2, ... in the chain's order, where no joint has that name
-            self.joints.setdefault(f"q{k + 1}", k)
+        self.joints = joint_numbers(robot)
         self.frames = {"world": Frame("world", WORLD), robot.tool.name: robot.tool}
         self.frames |= {frame.name: frame for frame in robot.frames}
 
@@ -106,53 +110,42 @@ class _Names:
         return self.joints[name]
 
     def frame(self, table: TomlTable, key: str, default: Frame | None = None) -> Frame:
-        if default is not None and key not in table:
-            return default
-        name = table.name(key)
-        if name not in self.frames:
-            raise table.error(_unknown("frame", name, self.frames), key)
-        return self.frames[name]
+        return default if default is not None and key not in table else self._frame(table, key, "frame", self.frames)
 
     def body(self, table: TomlTable, key: str) -> Frame:
-        name = table.name(key)
-        found = self.frames.get(name)
-        bodies = [name for name, frame in self.frames.items() if frame.link >= 0]
-        if found is None:
-            raise table.error(_unknown("body", name, bodies), key)
-        return found
+        return self._frame(table, key, "body", [name for name, frame in self.frames.items() if frame.link >= 0])
 
-    def moving(self, table: TomlTable, key: str, base_moves: bool) -> Frame:
-        body = self.body(table, key)
-        if body.link == WORLD or (body.link < 0 and not base_moves):
-            raise table.error(f"{body.name!r} does not move: its velocity is no generalized speed", key)
-        return body
+    def _frame(self, table: TomlTable, key: str, what: str, known: Iterable[str]) -> Frame:
+        name = table.name(key)
+        if name not in self.frames:
+            raise table.error(_unknown(what, name, known), key)
+        return self.frames[name]
 
     def expression(self, table: TomlTable, key: str, value: Any) -> Expression:
+        """A formula in angles' sines and cosines, displacements and the robot's symbols."""
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise table.error(f"{key} must be a number or a formula in quotes, not {kind_of(value)}", key)
         try:
             formula = parsed(str(value))
         except ValueError as problem:
             raise table.error(str(problem), key) from None
-        kinds = self.robot.joints
+        revolute = {name: self.robot.joints[k].kind == "revolute" for name, k in self.joints.items()}
 
-        def letter(name: str) -> int:
-            k = self.joints.get(name)
-            if k is None and name not in self.robot.symbols:
-                known = (*(joint.name for joint in kinds), *sorted(self.robot.symbols))
+        def symbol(name: str) -> int:
+            if name not in revolute and name not in self.robot.symbols:
+                known = (*(joint.name for joint in self.robot.joints), *sorted(self.robot.symbols))
                 raise table.error(f"{key}: {_unknown('joint or symbol', name, known)}", key)
-            if k is not None and kinds[k].kind == "revolute":
+            if revolute.get(name):
                 raise table.error(f"{key}: {name} is an angle and may stand inside sin and cos only", key)
             return 0
 
         def angle(name: str) -> tuple[int, int]:
-            k = self.joints.get(name)
-            if k is None or kinds[k].kind != "revolute":
-                turning = (joint.name for joint in kinds if joint.kind == "revolute")
-                raise table.error(f"{key}: {_unknown('revolute joint', name, turning)}", key)
+            if not revolute.get(name):
+                known = (joint.name for joint in self.robot.joints if joint.kind == "revolute")
+                raise table.error(f"{key}: {_unknown('revolute joint', name, known)}", key)
             return 0, 1
 
-        formula.evaluate(lambda _: 0, letter, angle)
+        formula.evaluate(lambda _: 0, symbol, angle)
         return formula
 
 
@@ -197,26 +190,22 @@ def _speeds(table: TomlTable, names: _Names, before: int) -> tuple[list[Speed], 
     if len(ways) != 1:
         raise table.error(f"a speed is one of {', '.join(_WAYS)}; this has {' and '.join(ways) or 'none of them'}")
     way = ways[0]
+    table.only((way, *_WAYS[way], "name", "names"))
     found: list[Speed]
     if way == "rate":
-        table.only(("rate", "name", "names"))
         found = [Rate(names.joint(table, "rate"))]
     elif way == "form":
-        table.only(("form", "constant", "name", "names"))
         found = [_form(table, names)]
     else:
-        table.only((way, "point", "frame", "components", "name", "names"))
-        if way == "angular_velocity" and "point" in table:
-            raise table.error("an angular velocity is a body's, not a point's", "point")
-        body = names.moving(table, way, False)
-        frame = names.frame(table, "frame", body)
-        directions = _directions(table)
-        point = table.vector("point") or NOWHERE
+        body = names.body(table, way)
+        if body.link < 0:
+            raise table.error(f"{body.name!r} does not move: its velocity is no generalized speed", way)
+        frame, point = names.frame(table, "frame", body), table.vector("point") or NOWHERE
         found = [
-            AngularVelocity(body, frame, direction)
-            if way == "angular_velocity"
-            else PointVelocity(body, point, frame, direction)
-            for direction in directions
+            PointVelocity(body, point, frame, direction)
+            if way == "velocity"
+            else AngularVelocity(body, frame, direction)
+            for direction in _directions(table)
         ]
     called = table.data.get("names", [table.data["name"]] if "name" in table else None)
     if called is None:
@@ -252,8 +241,8 @@ def _directions(table: TomlTable) -> list[Vector]:
         raise table.error("components must be a list of axes, such as ['x', '-z'] or [[0, 0.6, 0.8]]", "components")
     found = []
     for entry in wanted:
-        if isinstance(entry, str) and entry in _AXES:
-            found.append(_AXES[entry])
+        if isinstance(entry, str) and entry in _DIRECTIONS:
+            found.append(_DIRECTIONS[entry])
             continue
         if not isinstance(entry, list):
             raise table.error(f"a component is x, y, z, -x, -y, -z or [x, y, z], not {str(entry)[:20]!r}", "components")
@@ -283,10 +272,7 @@ def _loads(top: TomlTable, kind: Any, names: _Names) -> list[Load]:
 
 def _joint_spring(table: TomlTable, names: _Names) -> JointSpring:
     table.only(("joint", "stiffness", "rest", "damping"))
-    joint = names.joint(table, "joint")
-    stiffness, rest, damping = (table.number(key) or ZERO for key in ("stiffness", "rest", "damping"))
-    _stiff(table, stiffness, damping)
-    return JointSpring(joint, stiffness, rest, damping)
+    return JointSpring(names.joint(table, "joint"), *_spring_numbers(table, "rest"))
 
 
 def _point_spring(table: TomlTable, names: _Names) -> PointSpring:
@@ -294,25 +280,19 @@ def _point_spring(table: TomlTable, names: _Names) -> PointSpring:
     first, second = names.body(table, "body"), names.frame(table, "to", names.frames["world"])
     if first.link == second.link:
         raise table.error(f"{first.name!r} and {second.name!r} do not move against each other", "to")
-    stiffness, length, damping = (table.number(key) or ZERO for key in ("stiffness", "length", "damping"))
-    _stiff(table, stiffness, damping)
-    return PointSpring(
-        first,
-        table.vector("point") or NOWHERE,
-        second,
-        table.vector("to_point") or NOWHERE,
-        stiffness,
-        length,
-        damping,
-    )
+    points = (table.vector(key) or NOWHERE for key in ("point", "to_point"))
+    return PointSpring(first, next(points), second, next(points), *_spring_numbers(table, "length"))
 
 
-def _stiff(table: TomlTable, stiffness: Exact, damping: Exact) -> None:
+def _spring_numbers(table: TomlTable, rest: str) -> tuple[Exact, Exact, Exact]:
+    """Stiffness, position or length at rest, damping."""
+    stiffness, at_rest, damping = (table.number(key) or ZERO for key in ("stiffness", rest, "damping"))
     if not stiffness and not damping:
         raise table.error("a spring needs a stiffness or a damping")
+    return stiffness, at_rest, damping
 
 
-def _drives(top: TomlTable, robot: Robot) -> tuple[bool, Exact | None]:
+def _friction(top: TomlTable, robot: Robot) -> tuple[bool, Exact | None]:
     table = top.subtable("drives")
     if table is None:
         return False, None
@@ -321,18 +301,13 @@ def _drives(top: TomlTable, robot: Robot) -> tuple[bool, Exact | None]:
     if not isinstance(wanted, bool):
         raise table.error("friction must be true or false", "friction")
     smoothing = table.number("smoothing")
-    laws = {joint.name: law_of(joint.drive.friction, _something) for joint in robot.joints}
-    if wanted:
-        dry = [name for name, law in laws.items() if (law.coulomb or law.peak) and law.rest_speed is None]
-        if dry and not smoothing:
-            raise table.error(
-                f"{', '.join(dry)} have Coulomb friction, which jumps at rest; give the speed below which it falls "
-                "off, smoothing = 0.01",
-                "friction",
-            )
+    # Which terms a friction law has, whatever symbols its numbers are.
+    laws = {joint.name: law_of(joint.drive.friction, lambda value: float(bool(value))) for joint in robot.joints}
+    dry = [name for name, law in laws.items() if (law.coulomb or law.peak) and law.rest_speed is None]
+    if wanted and dry and not smoothing:
+        raise table.error(
+            f"{', '.join(dry)} have Coulomb friction, which jumps at rest; give the speed below which it falls "
+            "off, smoothing = 0.01",
+            "friction",
+        )
     return wanted, smoothing
-
-
-def _something(value: Exact) -> float:
-    """0 for nothing, else 1: which terms a law has, whatever letters stand in it."""
-    return 1.0 if value else 0.0

@@ -12,9 +12,7 @@ from typer.testing import CliRunner
 import emdeg
 from emdeg.cli import app
 from emdeg.errors import ClosureError, RobotError, SingularSpeeds
-from emdeg.kane import KaneModel, load_setup
-from emdeg.mechanics.kane import joint_rates, read_setup
-from emdeg.programs.kane import kane_program, verify_kane
+from emdeg.kane import METHODS, KaneModel, joint_rates, kane_program, load_setup, read_setup, verify_kane
 from tests.mechanics.kkt import constrained_accelerations
 from tests.mechanics.test_loops import REFERENCE, robot_of
 
@@ -99,7 +97,15 @@ def test_programs_are_proved_with_springs_dampers_and_prescribed_motion(function
     for name, text in (("fourbar", (EXAMPLES / "fourbar.toml").read_text()), ("fivebar", HALF)):
         robot = robot_of(name)
         setup = read_setup(text, robot)
-        verify_kane(kane_program(robot, setup, function), robot, setup, function)
+        for method in METHODS[function]:
+            verify_kane(kane_program(robot, setup, function, method=method), robot, setup, function)
+
+
+def test_partial_velocities_of_the_links_alone_do_not_serve_a_mechanism_with_heavy_rods():
+    robot = robot_of("delta")
+    setup = load_setup(EXAMPLES / "delta.toml", robot)
+    with pytest.raises(ValueError, match="bodies besides its links"):
+        kane_program(robot, setup, "equations", method="partial velocities")
 
 
 def test_more_motors_than_freedoms_and_symbols_are_proved():

@@ -1,4 +1,4 @@
-"""What acts on a robot besides gravity and its drives: loads, springs, dampers, friction; over any scalar."""
+"""What acts on a robot besides gravity and its actuators: loads, springs, dampers, friction; over any scalar."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 from emdeg.algebra import FieldScalar
+from emdeg.kane.motion import between, turned
+from emdeg.kane.setup import PointSpring
+from emdeg.kane.system import System, host, point_of
 from emdeg.mechanics.formulations.friction import law_of, parts_of_laws, smooth_sign
-from emdeg.mechanics.kane.setup import PointSpring
-from emdeg.mechanics.kane.systems import System, host, turned
-from emdeg.mechanics.mechanism import path, written
+from emdeg.mechanics.mechanism import written
 from emdeg.mechanics.spatial import Scalar, Spatial, Vec3, add, cross, dot, mul, neg, scale, sub, tmul
-from emdeg.robot import BASE, Frame, Vector
+from emdeg.robot import BASE
 
 Root = Callable[[Any], FieldScalar]
 
@@ -35,16 +36,16 @@ def external_wrenches(sys: System, move: Sequence[Spatial], inputs: Sequence[Sca
             del waiting[:3]
         else:
             vector = sys.exact(load.value)
-        link, R, origin = host(sys, load.body)
+        link, _, _ = host(sys, load.body)
         at, axes, _ = host(sys, load.frame)
         vector = turned(sys, mul(axes, vector), at, link)
         if load.kind == "torque":
             act(link, sys.mech.still.v, vector)
         else:
-            act(link, vector, cross(add(origin, mul(R, sys.exact(load.point))), vector))
+            act(link, vector, cross(point_of(sys, load.body, load.point)[1], vector))
     for spring in sys.setup.point_springs:
-        first, arm = _point(sys, spring.first, spring.first_point)
-        second, other = _point(sys, spring.second, spring.second_point)
+        first, arm = point_of(sys, spring.first, spring.first_point)
+        second, other = point_of(sys, spring.second, spring.second_point)
         force = _pull(sys, spring, (first, arm), (second, other), move, sqrt)
         if first != BASE:
             act(first, force, cross(arm, force))
@@ -52,11 +53,6 @@ def external_wrenches(sys: System, move: Sequence[Spatial], inputs: Sequence[Sca
             back = neg(turned(sys, force, first, second))
             act(second, back, cross(other, back))
     return total
-
-
-def _point(sys: System, frame: Frame, point: Vector) -> tuple[int, Vec3]:
-    link, R, origin = host(sys, frame)
-    return link, add(origin, mul(R, sys.exact(point)))
 
 
 def _pull(
@@ -90,10 +86,8 @@ def _pull(
 
 def _seen(sys: System, link: int, point: Vec3, to: int) -> Vec3:
     """A point of `link` from the frame of `to`."""
-    up, down = path(sys.mech, link), path(sys.mech, to)
-    while up and down and up[0] == down[0]:
-        up, down = up[1:], down[1:]
-    for i in reversed(up):
+    up, down = between(sys, link, to)
+    for i in up:
         point = add(sys.frame.p[i], mul(sys.frame.R[i], point))
     for i in down:
         point = tmul(sys.frame.R[i], sub(point, sys.frame.p[i]))
@@ -101,19 +95,19 @@ def _seen(sys: System, link: int, point: Vec3, to: int) -> Vec3:
 
 
 def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar], sqrt: Root) -> list[Scalar]:
-    """Per joint of the mechanism: effort [N m, N] of its springs, dampers and friction, which adds to the drive's.
+    """Torque or force [N m, N] of each joint's springs, dampers and friction, which adds to its actuator's.
 
     `variables` are the joints' variables themselves, angles included.
     """
     algebra, setup, m = sys.mech.algebra, sys.setup, sys.offset
-    efforts: list[Scalar] = [sys.mech.zero] * sys.mech.n
+    tau: list[Scalar] = [sys.mech.zero] * sys.mech.n
     for spring in setup.joint_springs:
         k = m + spring.joint
         if spring.stiffness:
             stretch = variables[k] - written(algebra, spring.rest)
-            efforts[k] = efforts[k] - written(algebra, spring.stiffness) * stretch
+            tau[k] = tau[k] - written(algebra, spring.stiffness) * stretch
         if spring.damping:
-            efforts[k] = efforts[k] - written(algebra, spring.damping) * qd[k]
+            tau[k] = tau[k] - written(algebra, spring.damping) * qd[k]
     if setup.friction:
         _, exp, tanh = parts_of_laws(sys.mech)
         for i, joint in enumerate(sys.robot.joints):
@@ -122,5 +116,5 @@ def joint_actions(sys: System, variables: Sequence[Scalar], qd: Sequence[Scalar]
                 law = replace(law, coulomb=sys.mech.zero, peak=sys.mech.zero)
             if not law.is_none:
                 slow = sys.mech.zero if setup.smoothing is None else written(algebra, setup.smoothing)
-                efforts[k] = efforts[k] - law.effort(qd[k], smooth_sign(slow, sqrt), exp, tanh)
-    return efforts
+                tau[k] = tau[k] - law.effort(qd[k], smooth_sign(slow, sqrt), exp, tanh)
+    return tau

@@ -8,29 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal, cast
 
 from emdeg.algebra import Generator, Quotient, Scalar, TrigPoly, verbatim_latex
 from emdeg.codegen import Language, Summand, listings
 from emdeg.equations.reading import own_letter
-from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
 from emdeg.errors import RobotError
+from emdeg.kane.inverse import speed_inverse
+from emdeg.kane.motion import known_angular_velocities, speed_values, velocities
+from emdeg.kane.program import kane_parts
+from emdeg.kane.setup import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed
+from emdeg.kane.speeds import SpeedAlgebra, speed_algebra
 from emdeg.mechanics import add, cross
-from emdeg.mechanics.kane import (
-    AngularVelocity,
-    LinearForm,
-    PointVelocity,
-    Rate,
-    Setup,
-    Speed,
-    known_angular_velocities,
-    speed_values,
-    velocities,
-)
 from emdeg.programs import Program
-from emdeg.programs.kane import kane_parts
 from emdeg.robot import Robot
 from emdeg.writing import Combination, Label, Written, WrittenSum, WrittenTerm, label, mathml
 
@@ -63,18 +56,26 @@ class DescribedSpeed:
 class Velocities:
     """A body's angular velocity and the velocity of a point of it [rad/s, m/s], in its own axes.
 
-    `implicit` as it is built up, speeds where they are known; `explicit` in the speeds alone, and `partials`, its
-    coefficients and what is left, (name of the speed or t, vector): None where the rates have no closed form.
+    `implicit` as it is built up, speeds where they are known; `explicit` in the speeds alone: None where the rates have
+    no closed form.
     """
 
     implicit: Vector
     explicit: Vector | None
-    partials: tuple[tuple[Label, Vector], ...] | None
+
+    @property
+    def partials(self) -> list[tuple[Label, Vector]] | None:
+        """The coefficients of each speed and what is left: (name of the speed or t, vector)."""
+        if self.explicit is None:
+            return None
+        columns = zip(*(component.terms for component in self.explicit))
+        found = [(column[0][1], tuple(_alone(cast(Quotient, c)) for c, _ in column)) for column in columns]
+        return [*found, (Label("t"), tuple(_alone(cast(Quotient, one.rest)) for one in self.explicit))]
 
 
 @dataclass(frozen=True, slots=True)
 class BodyMotion:
-    """How a body moves; `point` says whose velocity `v` is."""
+    """How a body moves; `point` is the point that has the velocity `v`."""
 
     body: str
     point: str
@@ -105,8 +106,8 @@ class Description:
 
     robot: str
     title: str
-    letters: tuple[tuple[Label, str], ...]
-    """(q1, ... as they stand in formulas, the joint's name in the file)"""
+    of: SpeedAlgebra
+    """The algebra of the formulas, and which joint each of its numbers is."""
     speeds: tuple[DescribedSpeed, ...]
     rates: tuple[tuple[Label, str, Combination | None], ...]
     """(rate, joint, its formula in the speeds; None where it has no closed form of sensible length)"""
@@ -118,24 +119,54 @@ class Description:
     show: tuple[Part, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Letters:
-    """A setup in letters, and its kinematic equations."""
+class _Formulas:
+    """A setup in symbols: its speeds and velocities, and the rates in the speeds."""
 
-    robot: Robot
-    setup: Setup
-    kinematics: SpeedInverse
-    of: SpeedAlgebra
-    explicit: tuple[list[list[Quotient]], list[Quotient]] | None = None
-    """(W, -W B): qd = W u - W B in the description's letters; None where it has no closed form of sensible length."""
+    def __init__(self, robot: Robot, setup: Setup) -> None:
+        self.robot, self.setup, self.names = robot, setup, setup.names_of(robot)
+        self.of = speed_algebra(robot, setup, self.names, rates=True)
+        self.algebra = self.of.algebra
+        kinematics = speed_inverse(robot, setup, self.of)
+        if kinematics is None:
+            raise RobotError("with closed loops there are programs of its equations, no formulas", body=robot.name)
+        self.kinematics = kinematics
+        self.sys = self.of.system(robot, setup)
+        self.given = [self.algebra.rate(k) for k in self.of.given]
+        self.xd = self.sys.scattered([self.algebra.rate(k) for k in self.of.free], self.given)
+        self.qd = self.sys.joint_rates(self.xd)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.setup.names or tuple(f"u{i + 1}" for i in range(len(self.of.free)))
+    @cached_property
+    def explicit(self) -> tuple[Sequence[Sequence[Quotient]], list[Quotient]] | None:
+        """(W, -W B): xd = W u - W B; None where it has no closed form of sensible length."""
+        blocks = self.kinematics.blocks
+        if any(one.inverse is None for one in blocks) or sum(len(one.det or ()) - 1 for one in blocks) > LONGEST:
+            return None
+        still = self.sys.joint_rates(self.sys.scattered([], self.given))
+        B = [-Quotient(b) for b in _formulas(speed_values(self.sys, still))]
+        W, zero = self.kinematics.matrix, Quotient(self.algebra.zero)
+        return W, [_inner(row, B, zero) for row in W]
 
     def linear(self, coefficients: Sequence[Quotient], rest: Quotient) -> Combination:
         """sum coefficient u + rest."""
         return Combination(tuple((c, label(name)) for c, name in zip(coefficients, self.names)), rest)
+
+    def by_speed(self, component: TrigPoly) -> Combination:
+        """A component that is linear in the rates, in the speeds."""
+        assert self.explicit is not None
+        W, rest = self.explicit
+        derivatives = [Quotient(component.derivative_by(Generator("rate", k))) for k in self.of.free]
+        still = component.substitute({Generator("rate", k): Fraction(0) for k in self.of.free})
+        zero = Quotient(self.algebra.zero)
+        coefficients = [_inner(derivatives, column, zero) for column in zip(*W)]
+        return self.linear(coefficients, _inner(derivatives, rest, Quotient(still)))
+
+
+def _inner(a: Sequence[Quotient], b: Sequence[Quotient], rest: Quotient) -> Quotient:
+    """a . b + rest"""
+    for x, y in zip(a, b):
+        if x and y:
+            rest = rest + x * y
+    return rest
 
 
 def describe(robot: Robot, setup: Setup, show: Sequence[Part] = ()) -> Description:
@@ -144,18 +175,18 @@ def describe(robot: Robot, setup: Setup, show: Sequence[Part] = ()) -> Descripti
     taken = {f"{prefix}{k}" for k in used for prefix in ("q", "qd", "qdd")} | set(robot.symbols)
     if clash := [name for name in setup.names if name in taken]:
         raise RobotError(f"the speed {clash[0]} has the name of a joint or of a symbol: rename it", body=robot.name)
-    kinematics = speed_inverse(robot, setup)
-    names = setup.names or tuple(f"u{i + 1}" for i in range(len(setup.speeds)))
-    to = _Letters(robot, setup, kinematics, speed_algebra(robot, setup, names, rates=True))
-    to = replace(to, explicit=_explicit(to))
+    to = _Formulas(robot, setup)
     return Description(
         robot.name,
         setup.title,
-        tuple((Label("q", str(letter)), name) for letter, name in to.of.names.items()),
-        _speeds(to),
+        to.of,
+        tuple(
+            DescribedSpeed(label(name), definition(speed, robot), _alone(value))
+            for name, speed, value in zip(to.names, setup.speeds, _formulas(speed_values(to.sys, to.qd)))
+        ),
         _rates(to),
-        _determinant(kinematics.det),
-        tuple(one.where for one in kinematics.singular),
+        _determinant(to.kinematics.det),
+        tuple(one.where for one in to.kinematics.singular),
         _bodies(to) if "velocities" in show or "partials" in show else (),
         _dynamics(to) if "forces" in show or "equations" in show else None,
         tuple(show),
@@ -192,104 +223,33 @@ def _formulas(values: Sequence[Scalar]) -> Sequence[TrigPoly]:
     return cast("Sequence[TrigPoly]", values)
 
 
-def _speeds(to: _Letters) -> tuple[DescribedSpeed, ...]:
-    sys = to.of.system(to.robot, to.setup)
-    algebra = to.of.algebra
-    qd = sys.all_joints([algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given])
-    return tuple(
-        DescribedSpeed(label(name), definition(speed, to.robot), _alone(value))
-        for name, speed, value in zip(to.names, to.setup.speeds, _formulas(speed_values(sys, qd)))
-    )
-
-
-def _rates(to: _Letters) -> tuple[tuple[Label, str, Combination | None], ...]:
+def _rates(to: _Formulas) -> tuple[tuple[Label, str, Combination | None], ...]:
     """The kinematic equations solved, by substitution where they are triangular (Kane and Levinson (8)-(11))."""
-    formulas: list[Combination | None] = [None] * len(to.of.free)
+    formulas: Sequence[Combination | None] = [None] * len(to.of.free)
     if to.explicit is not None:
         formulas = [to.linear(row, rest) for row, rest in zip(*to.explicit)]
-    return tuple(
-        (Label("q", str(letter), dots=1), to.of.names[letter], formula) for letter, formula in zip(to.of.free, formulas)
-    )
+    return tuple((Label("q", str(k), dots=1), to.of.names[k], formula) for k, formula in zip(to.of.free, formulas))
 
 
-def _explicit(to: _Letters) -> tuple[list[list[Quotient]], list[Quotient]] | None:
-    algebra, blocks = to.of.algebra, to.kinematics.blocks
-    if any(block.inverse is None for block in blocks) or sum(len(block.det or ()) - 1 for block in blocks) > LONGEST:
-        return None
-    W = [[_moved(entry, to) for entry in row] for row in to.kinematics.matrix]
-    sys = to.of.system(to.robot, to.setup)
-    zeros = [algebra.zero] * len(to.of.free)
-    B = _formulas(speed_values(sys, sys.all_joints(zeros, [algebra.rate(k) for k in to.of.given])))
-    rest = []
-    for row in W:
-        total = Quotient(algebra.zero)
-        for entry, b in zip(row, B):
-            if entry and b:
-                total = total - entry * Quotient(b)
-        rest.append(total)
-    return W, rest
-
-
-def _moved(ratio: Quotient, to: _Letters) -> Quotient:
-    """A ratio of the kinematic equations' algebra in the description's, which has more letters."""
-    algebra = to.of.algebra
-    numerator, denominator = (
-        part.map(algebra.generator, algebra.number) for part in (ratio.numerator, ratio.denominator)
-    )
-    return Quotient(numerator, denominator)
-
-
-def _bodies(to: _Letters) -> tuple[BodyMotion, ...]:
+def _bodies(to: _Formulas) -> tuple[BodyMotion, ...]:
     """Each body's angular velocity and the velocity of its mass centre, and their partials."""
-    algebra = to.of.algebra
-    sys = to.of.system(to.robot, to.setup)
-    free, given = [algebra.rate(k) for k in to.of.free], [algebra.rate(k) for k in to.of.given]
-    qd = sys.all_joints(free, given)
+    sys, algebra = to.sys, to.algebra
     known = known_angular_velocities(sys, [algebra.symbol(name) for name in to.names])
-    implicit, plain = velocities(sys, qd, known), velocities(sys, qd)
+    implicit, plain = velocities(sys, to.qd, known), velocities(sys, to.qd)
     found = []
     for i, link in enumerate(to.robot.links):
-        at = sys.offset + i
         point, where = _centre(to.robot, i)
         arm = (algebra.number(point[0]), algebra.number(point[1]), algebra.number(point[2]))
-        v_implicit = add(implicit[at].v, cross(implicit[at].w, arm))
-        v_plain = add(plain[at].v, cross(plain[at].w, arm))
-        omega = _velocities(_formulas(implicit[at].w), _formulas(plain[at].w), to)
-        v = _velocities(_formulas(v_implicit), _formulas(v_plain), to)
+        built, own = implicit[sys.offset + i], plain[sys.offset + i]
+        omega = _velocities(built.w, own.w, to)
+        v = _velocities(add(built.v, cross(built.w, arm)), add(own.v, cross(own.w, arm)), to)
         found.append(BodyMotion(link.name, where, omega, v))
     return tuple(found)
 
 
-def _velocities(implicit: Sequence[TrigPoly], plain: Sequence[TrigPoly], to: _Letters) -> Velocities:
-    shown = tuple(_alone(x) for x in implicit)
-    if to.explicit is None:
-        return Velocities(shown, None, None)
-    split = [_by_speed(component, to, *to.explicit) for component in plain]
-    partials = [
-        (label(name), tuple(_alone(coefficients[r]) for coefficients, _ in split)) for r, name in enumerate(to.names)
-    ]
-    partials.append((Label("t"), tuple(_alone(rest) for _, rest in split)))
-    return Velocities(shown, tuple(to.linear(*one) for one in split), tuple(partials))
-
-
-def _by_speed(
-    component: TrigPoly, to: _Letters, W: list[list[Quotient]], rest: list[Quotient]
-) -> tuple[list[Quotient], Quotient]:
-    """A component that is linear in the rates, as coefficients of the speeds and a remainder."""
-    algebra = to.of.algebra
-    slopes = [Quotient(component.derivative_by(Generator("rate", k))) for k in to.of.free]
-    found = []
-    for r in range(len(to.names)):
-        total = Quotient(algebra.zero)
-        for k, slope in enumerate(slopes):
-            if slope and W[k][r]:
-                total = total + slope * W[k][r]
-        found.append(total)
-    last = Quotient(component.substitute({Generator("rate", k): Fraction(0) for k in to.of.free}))
-    for slope, b in zip(slopes, rest):
-        if slope and b:
-            last = last + slope * b
-    return found, last
+def _velocities(implicit: Sequence[Scalar], plain: Sequence[Scalar], to: _Formulas) -> Velocities:
+    shown = tuple(map(_alone, _formulas(implicit)))
+    return Velocities(shown, None if to.explicit is None else tuple(map(to.by_speed, _formulas(plain))))
 
 
 def _centre(robot: Robot, i: int) -> tuple[tuple[Fraction, Fraction, Fraction], str]:
@@ -301,7 +261,7 @@ def _centre(robot: Robot, i: int) -> tuple[tuple[Fraction, Fraction, Fraction], 
     return (Fraction(0), Fraction(0), Fraction(0)), "origin"
 
 
-def _dynamics(to: _Letters) -> Dynamics:
+def _dynamics(to: _Formulas) -> Dynamics:
     program = kane_parts(to.robot, to.setup, to.kinematics)
     text, latex = listings(program, [_language(to, latex=False), _language(to, latex=True)])
     n = len(to.names)
@@ -349,8 +309,8 @@ def _sign(sign: str) -> str:
     return f"<mo>{_OPERATORS.get(sign, sign)}</mo>"
 
 
-def _language(to: _Letters, latex: bool) -> Language:
-    """The letters of Kane and Levinson in text or in LaTeX."""
+def _language(to: _Formulas, latex: bool) -> Language:
+    """The notation of Kane and Levinson in text or in LaTeX."""
     free, given = to.of.free, to.of.given
     symbols = sorted(to.robot.symbols)
 
@@ -361,7 +321,7 @@ def _language(to: _Letters, latex: bool) -> Language:
         if group == "u":
             return shown(label(to.names[i]))
         if group == "parameters" and i < len(symbols):
-            alike = latex and symbols[i] in to.of.algebra.alike
+            alike = latex and symbols[i] in to.algebra.alike
             return verbatim_latex(symbols[i]) if alike else shown(label(symbols[i]))
         if group in ("q", "tau"):
             return shown(Label(group, str(free[i])))
@@ -369,11 +329,11 @@ def _language(to: _Letters, latex: bool) -> Language:
             return shown(Label("q", str(given[i]), dots=len(group) - 1))
         return shown(Label("f", str(i + 1)))
 
-    def trigonometric(letter: str, angle: str) -> str:
+    def trigonometric(name: str, angle: str) -> str:
         number = angle.removeprefix("q").strip("_{}")
-        if angle.startswith("q") and number.isdigit() and to.of.algebra.short:
-            return shown(Label(letter, number))
-        word = "sin" if letter == "s" else "cos"
+        if angle.startswith("q") and number.isdigit() and to.algebra.short:
+            return shown(Label(name, number))
+        word = "sin" if name == "s" else "cos"
         return rf"\{word}({angle})" if latex else f"{word}({angle})"
 
     return Language(

@@ -1,14 +1,16 @@
-"""The kinematic equations solved for the rates: block by block, in formulas where a block is small.
+"""The kinematic equations u = A xd + B solved for the rates: in formulas, or by elimination at a state.
 
 A is permuted to block triangular form, so that a rate that is a speed costs nothing and one that follows from others
 is found by substitution (q3-dot = u2 - c2 q1-dot in Kane and Levinson (10)). A block of up to three rates is inverted
-by cofactors over its determinant, common factors cancelled; a larger one is eliminated in straight-line code.
+by cofactors over its determinant, common factors cancelled; a larger one is eliminated in straight-line code. Where
+the configuration has no formulas of the coordinates (closed loops), all of A is eliminated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from emdeg.algebra import PrimeField, Quotient, Residue, Scalar, TrigPoly
@@ -16,21 +18,26 @@ from emdeg.algebra.linear import (
     Elimination,
     adjugate,
     determinant,
+    determinant_of,
     eliminate,
     first_dependent_row,
+    solve_system,
     triangular_blocks,
 )
-from emdeg.equations.speeds.matrix import (
+from emdeg.errors import OverBudget, RobotError
+from emdeg.kane.motion import speed_matrix
+from emdeg.kane.setup import Setup
+from emdeg.kane.speeds import (
     Matrix,
     SpeedAlgebra,
     SpeedSingularity,
-    letter_values,
     singularities,
     speed_algebra,
+    symbol_values,
     symbolic_speed_matrix,
 )
-from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics.kane import Setup, System
+from emdeg.kane.system import System
+from emdeg.mechanics import kind_of, total
 from emdeg.robot import Robot
 
 LARGEST_CLOSED = 3
@@ -41,6 +48,8 @@ MAX_DETERMINANT = 8
 """Terms of a determinant by which cofactors are divided in closed form."""
 MAX_SINES = 2
 """Sines in such a determinant: each doubles the work of finding the shortest quotient."""
+LARGEST_EXPANDED = 4
+"""Rows of a determinant that is expanded instead of eliminated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,7 @@ class Block:
 class SpeedInverse:
     """A, in block triangular form, ready to be solved in any algebra."""
 
-    letters: SpeedAlgebra
+    of: SpeedAlgebra
     A: Matrix
     blocks: tuple[Block, ...]
     sign: int
@@ -68,7 +77,7 @@ class SpeedInverse:
     @property
     def det(self) -> TrigPoly | None:
         """det A; None where it is too large to be written out."""
-        product = self.letters.algebra.one * self.sign
+        product = self.of.algebra.one * self.sign
         try:
             for block in self.blocks:
                 if block.det is None:
@@ -88,7 +97,7 @@ class SpeedInverse:
         """Where the speeds do not determine the rates."""
         found: dict[TrigPoly, SpeedSingularity] = {}
         for block in self.blocks:
-            for one in () if block.det is None else singularities(block.det, self.letters.names):
+            for one in () if block.det is None else singularities(block.det, self.of.names):
                 found.setdefault(one.factor, one)
         return tuple(found.values())
 
@@ -97,16 +106,21 @@ class SpeedInverse:
         """W = A^-1 (rates x speeds) in formulas; ValueError where a block is too large for that."""
         if any(block.inverse is None for block in self.blocks):
             raise ValueError("the kinematic equations are solved in straight-line code, not in closed form")
-        algebra = self.letters.algebra
+        algebra = self.of.algebra
         W = Solver(self, Quotient, Quotient(algebra.zero), Quotient(algebra.one)).columns()
         return tuple(tuple(row) for row in W)
 
 
-def speed_inverse(robot: Robot, setup: Setup, parameters: Sequence[str] = ()) -> SpeedInverse:
-    """The kinematic equations of a setup, solved; RobotError if the speeds do not determine the rates."""
-    of = speed_algebra(robot, setup, parameters)
+def speed_inverse(robot: Robot, setup: Setup, of: SpeedAlgebra | None = None) -> SpeedInverse | None:
+    """The kinematic equations of a setup, solved, in an algebra; RobotError if the speeds do not determine the rates.
+
+    None for a kind of mechanism whose configuration has no formulas of its coordinates.
+    """
+    if kind_of(robot).explicit != "formulas":
+        return None
+    of = speed_algebra(robot, setup) if of is None else of
     A = symbolic_speed_matrix(robot, setup, of)
-    names = setup.names or tuple(f"u{i + 1}" for i in range(len(A)))
+    names = setup.names_of(robot)
     field = PrimeField.fresh()
     values = [[entry.map(field.letter, field.number).value if entry else 0 for entry in row] for row in A]
     dependent = first_dependent_row(values, field.prime)
@@ -128,13 +142,8 @@ def _sign(permutation: list[int]) -> int:
 
 
 def _block(A: Matrix, values: list[list[int]], prime: int, rows: tuple[int, ...], columns: tuple[int, ...]) -> Block:
-    inner = _part(A, rows, columns)
-    if len(rows) <= LARGEST_CLOSED:
-        det = determinant(inner)
-        if _short(det):
-            closed = _inverted(inner, det)
-            if closed is not None:
-                return Block(rows, columns, det, closed)
+    if len(rows) <= LARGEST_CLOSED and (closed := _inverted(_part(A, rows, columns))) is not None:
+        return Block(rows, columns, *closed)
     residues = [[Residue(values[r][c], prime) for c in columns] for r in rows]
     pivots = eliminate(residues, [[] for _ in rows]).places
     rows, columns = tuple(rows[i] for i, _ in pivots), tuple(columns[j] for _, j in pivots)
@@ -144,22 +153,20 @@ def _block(A: Matrix, values: list[list[int]], prime: int, rows: tuple[int, ...]
         return Block(rows, columns, None, None)
 
 
-def _short(det: TrigPoly) -> bool:
-    """Whether formulas may be divided by it: a product of letters, or a sum of a few terms in few sines."""
-    sines = sum(g.kind == "sine" for g in det.generators)
-    return len(det) == 1 or (len(det) <= MAX_DETERMINANT and sines <= MAX_SINES)
-
-
 def _part(A: Matrix, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
     return tuple(tuple(A[r][c] for c in columns) for r in rows)
 
 
-def _inverted(A: Matrix, det: TrigPoly) -> tuple[tuple[Quotient, ...], ...] | None:
-    """The inverse by cofactors; None where it is too long."""
+def _inverted(A: Matrix) -> tuple[TrigPoly, tuple[tuple[Quotient, ...], ...]] | None:
+    """The determinant and the inverse by cofactors; None where one of them is too long."""
+    det = determinant(A)
+    sines = sum(g.kind == "sine" for g in det.generators)
+    if len(det) > 1 and (len(det) > MAX_DETERMINANT or sines > MAX_SINES):
+        return None
     cofactors, _ = adjugate(A)
     if len(A) > 1 and sum(len(entry) for row in cofactors for entry in row) > MAX_TERMS:
         return None
-    return tuple(tuple(Quotient(entry, det) for entry in row) for row in cofactors)
+    return det, tuple(tuple(Quotient(entry, det) for entry in row) for row in cofactors)
 
 
 class Solver:
@@ -184,9 +191,14 @@ class Solver:
             self._known[formula] = self._write(formula)
         return self._known[formula]
 
-    @property
+    @cached_property
     def det(self) -> Any:
-        """det A, written as the product of the blocks' determinants; of pivots where a block is eliminated."""
+        """det A, written as the product of the blocks' determinants; of pivots where a block is eliminated.
+
+        None where it is a constant.
+        """
+        if self.kinematics.is_constant:
+            return None
         product = self.one if self.kinematics.sign > 0 else -self.one
         for block in self.kinematics.blocks:
             if block.inverse is not None and block.det is not None:
@@ -225,11 +237,8 @@ class Solver:
                 groups[ratio.denominator] = term if known is None else known + term
         total = self.zero
         for denominator, value in groups.items():
-            total = total + (value if denominator == 1 else value * self._inverse(denominator))
+            total = total + (value if denominator == 1 else value * (self.one / self._value(denominator)))
         return total
-
-    def _inverse(self, denominator: TrigPoly) -> Any:
-        return self.one / self._value(denominator)
 
     def _eliminated(self, block: Block, right: list[Any]) -> Elimination:
         """Its pivots as `Block` has them, in order; zero is what the formulas say is zero."""
@@ -246,7 +255,44 @@ class Solver:
         return [[found[r][k] for r in range(n)] for k in range(n)]
 
 
+class Eliminated:
+    """The same for A (speeds x free coordinates) at a state, without formulas.
+
+    `W` is the joints' rates per coordinate's, by default the state's.
+    """
+
+    def __init__(self, sys: System, W: Sequence[Sequence[Any]] | None = None) -> None:
+        self.sys, self.mech, self.W = sys, sys.mech, W
+
+    @cached_property
+    def A(self) -> list[list[Any]]:
+        return speed_matrix(self.sys, self.W)
+
+    def rates(self, right: Sequence[Any]) -> list[Any]:
+        """x with A x = right, one entry a free coordinate."""
+        return [x for (x,) in solve_system(self.A, [[b] for b in right], self.mech.algebra)]
+
+    def columns(self) -> list[list[Any]]:
+        """A^-1 (rates x speeds)."""
+        n, zero, one = len(self.A), self.mech.zero, self.mech.one
+        units = [[one if i == r else zero for i in range(n)] for r in range(n)]
+        return solve_system(self.A, units, self.mech.algebra)
+
+    @property
+    def det(self) -> Any:
+        """det A."""
+        if len(self.A) <= LARGEST_EXPANDED:
+            return determinant_of(self.A, lambda pairs: total([self.mech.zero, *(a * b for a, b in pairs)]))
+        found = eliminate(self.A, [[] for _ in self.A])
+        value = self.mech.one if _sign([column for _, column in sorted(found.places)]) > 0 else -self.mech.one
+        for pivot in found.pivots:
+            value = value * pivot
+        return value
+
+
 def solver(kinematics: SpeedInverse, sys: System) -> Solver:
     """The kinematic equations among the scalars of one system."""
-    letter, number = letter_values(kinematics.letters, sys), sys.mech.algebra.number
-    return Solver(kinematics, lambda formula: formula.map(letter, number), sys.mech.zero, sys.mech.one)
+    symbol, number = symbol_values(kinematics.of, sys), sys.mech.algebra.number
+    found = Solver(kinematics, lambda formula: formula.map(symbol, number), sys.mech.zero, sys.mech.one)
+    _ = found.det
+    return found

@@ -8,9 +8,8 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Exact, parsed
-from emdeg.equations.speeds import speed_inverse
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane import LinearForm, Rate, load_setup, read_setup
+from emdeg.kane import LinearForm, Rate, load_setup, read_setup, speed_inverse
 from emdeg.robot.model import Friction
 
 ARM = emdeg.load("planar3r")

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from emdeg.equations.speeds import SpeedInverse, SpeedSingularity, speed_inverse
 from emdeg.errors import SingularSpeeds, StateError
+from emdeg.kane.equations import Function
+from emdeg.kane.inverse import SpeedInverse, speed_inverse
+from emdeg.kane.program import kane_program
+from emdeg.kane.setup import Setup, coordinates_of
+from emdeg.kane.speeds import SpeedSingularity
 from emdeg.mechanics import kind_of, real_array
-from emdeg.mechanics.kane import Setup
 from emdeg.programs import Program
-from emdeg.programs.kane import Function, kane_program
 from emdeg.robot import Robot
 from emdeg.runtime.compiled import CompiledProgram, compile
 from emdeg.writing import table
@@ -49,8 +51,8 @@ class KaneModel:
 
     @cached_property
     def kinematics(self) -> SpeedInverse | None:
-        """The kinematic equations in formulas; None with closed loops, where programs eliminate them."""
-        return speed_inverse(self.robot, self.setup) if self.robot.is_tree else None
+        """The kinematic equations in formulas; None where programs eliminate them."""
+        return speed_inverse(self.robot, self.setup)
 
     @cached_property
     def singular(self) -> tuple[SpeedSingularity, ...]:
@@ -76,7 +78,7 @@ class KaneModel:
         return self._checked("rates", q, {"u": u, **given})["qd"]
 
     def torques(self, q: ArrayLike, u: ArrayLike, ud: ArrayLike, **given: ArrayLike) -> NDArray:
-        """tau of the free joints' drives [N m, N] for a motion."""
+        """tau of the actuated joints [N m, N] for a motion."""
         return self._checked("torques", q, {"u": u, "ud": ud, **given})["tau"]
 
     def accelerations(self, q: ArrayLike, u: ArrayLike, tau: ArrayLike, **given: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -92,7 +94,7 @@ class KaneModel:
     def check(self, q: ArrayLike, p: ArrayLike | None = None, parameters: ArrayLike | None = None) -> None:
         """SingularSpeeds where the speeds fail, a warning `NearlySingularSpeeds` close to that.
 
-        Where det A is too large to be written out nothing is checked here; `det` of the programs still tells.
+        Where det A is too large to be written out nothing is checked here; the programs still have the output `det`.
         """
         for one in self.singular:
             share = float(np.min(self._share(one, q, p, parameters)))
@@ -107,14 +109,10 @@ class KaneModel:
     def _share(self, one: SpeedSingularity, q: ArrayLike, p: ArrayLike | None, parameters: ArrayLike | None) -> NDArray:
         """|factor| against the sum of its terms' sizes."""
         assert self.kinematics is not None  # whose factor it is
-        of = self.kinematics.letters
-        if of.given and p is None:
-            raise TypeError(f"{self.robot.name} has prescribed motions: give p, pd and pdd")
+        of = self.kinematics.of
         at: dict[int, NDArray] = {}
-        for name, group, values in (("q", of.free, q), ("p", of.given, p)):
-            if group:
-                array = _ending_in(name, values, len(group))
-                at |= {letter: array[..., i] for i, letter in enumerate(group)}
+        for group, array in ((of.free, _ending_in("q", q, len(of.free))), (of.given, self._prescribed(p))):
+            at |= {joint: array[..., i] for i, joint in enumerate(group)}
         joints = np.stack(np.broadcast_arrays(*(at[k] for k in of.algebra.joints)), axis=-1)
         symbols = sorted(self.robot.symbols)
         if symbols and parameters is None:
@@ -131,28 +129,29 @@ class KaneModel:
 
     def _checked(self, function: Function, q: ArrayLike, inputs: dict[str, ArrayLike]) -> dict[str, NDArray]:
         self.check(q, inputs.get("p"), inputs.get("parameters"))
-        if not self.robot.is_tree:
-            self._check_loops(q, inputs.get("p"))
+        if not self.robot.symbols:
+            self._check_reachable(q, inputs.get("p"))
         found = self._run(function, {"q": q, **inputs})
-        if not self.robot.is_tree and np.any(np.abs(found.get("det", np.ones(1))) < SINGULAR):
+        if self.kinematics is None and np.any(np.abs(found.get("det", np.ones(1))) < SINGULAR):
             raise SingularSpeeds(
                 f"{self.robot.name}: the generalized speeds do not determine the rates there (det = 0)"
             )
         return found
 
-    def _check_loops(self, q: ArrayLike, p: ArrayLike | None) -> None:
-        """ClosureError where the mechanism cannot be, or is singular."""
-        if self.robot.symbols:
-            return
+    def _check_reachable(self, q: ArrayLike, p: ArrayLike | None) -> None:
+        """StateError where the mechanism cannot be, or is singular."""
         free, given = self.setup.free(self.robot), self.setup.prescribed
-        arrays = {k: _ending_in("q", q, len(free))[..., i] for i, k in enumerate(free)}
-        if given:
-            if p is None:
-                raise TypeError(f"{self.robot.name} has prescribed motions: give p, pd and pdd")
-            arrays |= {k: _ending_in("p", p, len(given))[..., i] for i, k in enumerate(given)}
-        loops = self.robot.loops
-        assert loops is not None
-        kind_of(self.robot).need_possible(self.robot, np.stack([arrays[k] for k in loops.coordinates], -1))
+        q, p = _ending_in("q", q, len(free)), self._prescribed(p)
+        at = {k: q[..., i] for i, k in enumerate(free)} | {k: p[..., i] for i, k in enumerate(given)}
+        arrays = np.broadcast_arrays(*(at[k] for k in coordinates_of(self.robot)))
+        kind_of(self.robot).need_possible(self.robot, np.stack(arrays, -1))
+
+    def _prescribed(self, p: ArrayLike | None) -> NDArray:
+        """The prescribed positions (..., m); TypeError where they are missing."""
+        m = self.setup.given_motions
+        if m and p is None:
+            raise TypeError(f"{self.robot.name} has prescribed motions: give p, pd and pdd")
+        return _ending_in("p", p, m) if m else np.zeros(0)
 
     def _run(self, function: Function, inputs: dict[str, ArrayLike]) -> dict[str, NDArray]:
         program = self.program(function)

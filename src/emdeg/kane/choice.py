@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import cast
 
-from emdeg.algebra import ONE, ZERO, PrimeField, Residue, parsed
+from emdeg.algebra import PrimeField, Residue, parsed
 from emdeg.algebra.linear import independent_rows
-from emdeg.equations.speeds import SpeedInverse, speed_inverse
 from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics.kane import (
+from emdeg.kane.inverse import SpeedInverse, speed_inverse
+from emdeg.kane.motion import speed_matrix
+from emdeg.kane.program import kane_program
+from emdeg.kane.setup import (
+    AXES,
     AngularVelocity,
     LinearForm,
     PointVelocity,
     Rate,
     Setup,
     Speed,
+    coordinates_of,
     joint_rates,
-    loop_system,
-    speed_matrix,
-    system,
 )
+from emdeg.kane.system import system
 from emdeg.programs.ir import Count, count
-from emdeg.programs.kane.build import kane_program
-from emdeg.programs.kane.closed import LoopKane
-from emdeg.programs.kane.inputs import KaneInputs
-from emdeg.robot import BASE, NOWHERE, Frame, Robot, Vector
+from emdeg.robot import BASE, NOWHERE, Frame, Robot
 
 FINALISTS = 4
 """Sets whose programs are simplified to the end; the others are counted as traced."""
@@ -36,8 +35,7 @@ DRAWS = 4096
 LARGEST = 600
 """Terms of det A beyond which a set is left out: no one would want those speeds."""
 
-_AXES: tuple[Vector, ...] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
-_LETTERS = "xyz"
+_BASE = Frame("base", BASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +75,17 @@ def choose(
 ) -> list[Candidate]:
     """The natural sets, smallest programs first (both problems together); the best few simplified to the end.
 
-    `tell` is told which set is tried; where it answers with True no further one is.
+    `tell` receives the title of each set that is tried; where it returns True no further one is.
     """
     tried: list[tuple[Candidate, SpeedInverse | None]] = []
     for setup in natural_setups(robot) if setups is None else setups:
         if tell(setup.title) and tried:
             break
-        if not robot.is_tree:
-            tried.append((_counted(robot, setup, None, False), None))
-            continue
         try:
             kinematics = speed_inverse(robot, setup)
         except (RobotError, OverBudget):
             continue
-        det = kinematics.det
-        if det is not None and len(det) <= LARGEST:
+        if kinematics is None or ((det := kinematics.det) is not None and len(det) <= LARGEST):
             tried.append((_counted(robot, setup, kinematics, False), kinematics))
     tried.sort(key=lambda pair: pair[0].rank)
     best = [_counted(robot, one.setup, kinematics, True) for one, kinematics in tried[:FINALISTS]]
@@ -108,26 +102,13 @@ def _counted(robot: Robot, setup: Setup, kinematics: SpeedInverse | None, simpli
 
 
 def _invertible(robot: Robot, setup: Setup) -> bool:
-    if not robot.is_tree:
-        return _invertible_loops(robot, setup)
-    field = PrimeField.fresh()
-    at = [field.joint_sincos(k) if j.kind == "revolute" else field.displacement(k) for k, j in enumerate(robot.joints)]
-    A = speed_matrix(system(robot, setup, field, at))
-    residues = [[cast(Residue, entry).value for entry in row] for row in A]
-    return len(independent_rows(residues, field.prime)) == robot.n
-
-
-def _invertible_loops(robot: Robot, setup: Setup) -> bool:
-    """The same where the loops are closed, at a point where their roots exist."""
+    """Whether the speeds determine the rates at a random point of a prime field at which the mechanism exists."""
+    turns = setup.turning(robot)
     for _ in range(DRAWS):
         field = PrimeField.fresh()
-        at = [
-            field.joint_sincos(k) if joint.kind == "revolute" else field.displacement(k)
-            for k, joint in enumerate(robot.coordinates)
-        ]
+        at = [field.joint_sincos(k) if turning else field.displacement(k) for k, turning in enumerate(turns)]
         try:
-            sys = loop_system(robot, setup, field, at, (), lambda value, _, field=field: field.sqrt(value))
-            A = LoopKane(sys, KaneInputs(), field.sqrt).A
+            A = speed_matrix(system(robot, setup, field, at))
         except ZeroDivisionError:
             continue
         residues = [[cast(Residue, entry).value for entry in row] for row in A]
@@ -135,67 +116,50 @@ def _invertible_loops(robot: Robot, setup: Setup) -> bool:
     return False
 
 
-def _suggested_of_loops(robot: Robot) -> Iterator[Setup]:
-    """The coordinates' and the motors' rates; components of the tool's velocity and angular velocity."""
+def _suggested_of_dependent_joints(robot: Robot) -> Iterator[Setup]:
+    """The coordinates' and the actuators' rates; components of the tool's velocity and angular velocity."""
     yield replace(joint_rates(robot), title="the coordinates' rates")
-    loops, n = robot.loops, robot.freedoms
-    assert loops is not None
-    if len(loops.driven) == n and loops.driven != loops.coordinates:
-        yield Setup(tuple(Rate(k) for k in loops.driven), title="the driven joints' rates")
-    base = Frame("base", BASE)
-    for axes in combinations(range(3), n) if n <= 3 else ():
-        words = ", ".join(_LETTERS[axis] for axis in axes)
-        yield Setup(
-            tuple(PointVelocity(robot.tool, NOWHERE, base, _AXES[axis]) for axis in axes),
-            title=f"the tool's velocity, {words} of the base",
-        )
-        yield Setup(
-            tuple(AngularVelocity(robot.tool, robot.tool, _AXES[axis]) for axis in axes),
-            title=f"the tool's angular velocity, its own {words}",
-        )
+    n, driven, tool = robot.freedoms, tuple(map(robot.joints.index, robot.driven)), robot.tool
+    if len(driven) == n and driven != coordinates_of(robot):
+        yield Setup(tuple(Rate(k) for k in driven), title="the driven joints' rates")
+    for axes in combinations(AXES, n) if n <= 3 else ():
+        velocity = tuple(PointVelocity(tool, NOWHERE, _BASE, AXES[axis]) for axis in axes)
+        yield Setup(velocity, title=f"the tool's velocity, {', '.join(axes)} of the base")
+        angular = tuple(AngularVelocity(tool, tool, AXES[axis]) for axis in axes)
+        yield Setup(angular, title=f"the tool's angular velocity, its own {', '.join(axes)}")
 
 
 def _suggested(robot: Robot) -> Iterator[Setup]:
-    if not robot.is_tree:
-        yield from _suggested_of_loops(robot)
+    if robot.freedoms < robot.n:
+        yield from _suggested_of_dependent_joints(robot)
         return
-    rates = list(joint_rates(robot).speeds)
+    rates = joint_rates(robot).speeds
     yield joint_rates(robot)
     own = [Frame(link.name, i) for i, link in enumerate(robot.links)]
-    turning = [joint.kind == "revolute" for joint in robot.joints]
+    revolute = [joint.kind == "revolute" for joint in robot.joints]
+
+    def instead(replaced: Sequence[int], speeds: Sequence[Speed], what: str) -> Setup:
+        names = ", ".join(robot.joints[k].name for k in replaced)
+        chosen = dict(enumerate(rates)) | dict(zip(replaced, speeds))
+        return Setup(tuple(chosen.values()), title=f"{what} for the rates of {names}")
+
     yield Setup(
-        tuple(AngularVelocity(own[k], own[k], _AXES[2]) if turning[k] else rates[k] for k in range(robot.n)),
+        tuple(AngularVelocity(own[k], own[k], AXES["z"]) if revolute[k] else rates[k] for k in range(robot.n)),
         title="each link's angular velocity about its own joint's axis",
     )
     yield _parallel_sums(robot)
-    for link in range(robot.n):
+    for link, body in enumerate(own):
         chain = _path(robot, link)
-        turns = [k for k in chain if turning[k]]
-        name = robot.links[link].name
+        turns = [k for k in chain if revolute[k]]
         for size in (3, 2):
-            if len(turns) < size:
-                continue
-            for replaced in dict.fromkeys((tuple(turns[-size:]), tuple(turns[:size]))):
-                for axes in combinations(range(3), size):
-                    speeds: list[Speed] = list(rates)
-                    for k, axis in zip(replaced, axes):
-                        speeds[k] = AngularVelocity(own[link], own[link], _AXES[axis])
-                    words = ", ".join(_LETTERS[axis] for axis in axes)
-                    yield Setup(tuple(speeds), title=_title(robot, "angular velocity", name, words, replaced))
-        if len(chain) < 3:
-            continue
-        for frame in (own[link], Frame("base", BASE)):
-            for replaced in dict.fromkeys((tuple(chain[-3:]), tuple(chain[:3]))):
-                speeds = list(rates)
-                for k, axis in zip(replaced, range(3)):
-                    speeds[k] = PointVelocity(own[link], NOWHERE, frame, _AXES[axis])
-                words = "x, y, z" + ("" if frame is own[link] else " of the base")
-                yield Setup(tuple(speeds), title=_title(robot, "velocity of the origin", name, words, replaced))
-
-
-def _title(robot: Robot, what: str, body: str, axes: str, replaced: Sequence[int]) -> str:
-    instead = ", ".join(robot.joints[k].name for k in replaced)
-    return f"{what} of {body} ({axes}) for the rates of {instead}"
+            ends = (tuple(turns[-size:]), tuple(turns[:size])) if len(turns) >= size else ()
+            for replaced, axes in product(dict.fromkeys(ends), combinations(AXES, size)):
+                speeds = [AngularVelocity(body, body, AXES[axis]) for axis in axes]
+                yield instead(replaced, speeds, f"angular velocity of {body.name} ({', '.join(axes)})")
+        ends = (tuple(chain[-3:]), tuple(chain[:3])) if len(chain) >= 3 else ()
+        for (frame, where), replaced in product(((body, ""), (_BASE, " of the base")), dict.fromkeys(ends)):
+            velocity = [PointVelocity(body, NOWHERE, frame, axis) for axis in AXES.values()]
+            yield instead(replaced, velocity, f"velocity of the origin of {body.name} (x, y, z{where})")
 
 
 def _path(robot: Robot, link: int) -> list[int]:
@@ -207,7 +171,7 @@ def _path(robot: Robot, link: int) -> list[int]:
 
 
 def _parallel_sums(robot: Robot) -> Setup:
-    """For runs of parallel turning axes the sum of the rates up to each."""
+    """For runs of parallel revolute axes the sum of the rates up to each."""
     one = parsed("1")
     speeds: list[Speed] = []
     run: dict[int, tuple[int, ...]] = {}

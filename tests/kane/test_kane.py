@@ -10,15 +10,27 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Exact
-from emdeg.equations.speeds import speed_inverse
 from emdeg.errors import Refuted, SingularSpeeds
-from emdeg.mechanics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup
+from emdeg.kane import (
+    INPUTS,
+    METHODS,
+    AngularVelocity,
+    KaneModel,
+    NearlySingularSpeeds,
+    PointVelocity,
+    Rate,
+    Setup,
+    joint_rates,
+    kane_program,
+    load_setup,
+    read_setup,
+    speed_inverse,
+    verify_kane,
+)
 from emdeg.programs.ir import Kind, count
-from emdeg.programs.kane import INPUTS, METHODS, kane_program, verify_kane
 from emdeg.programs.search.fingerprint import Points, fingerprints
 from emdeg.programs.values import evaluate
 from emdeg.robot.model import Frame
-from emdeg.runtime.kane import KaneModel, NearlySingularSpeeds
 from tests import kane_levinson
 from tests.random_robots import random_robot
 
