@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.mechanics.kane import joint_rates, load_setup
+from emdeg.kane import METHODS, joint_rates, kane_program, load_setup
 from emdeg.programs.ir import Kind, Program, count
-from emdeg.programs.kane import METHODS, kane_program
 from emdeg.programs.values import array_functions, constants, every_value
 from tests import kane_levinson
 

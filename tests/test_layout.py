@@ -26,7 +26,6 @@ TOPICS = {
     "programs/test_count.py": "how operations are counted: the convention's definition",
     "programs/test_ordering.py": "the order of programs that come with the package: benchmarks/ordering.py",
     "programs/test_loops.py": "programs of mechanisms with closed loops",
-    "programs/test_kane_forces.py": "Kane's forces, from the file to the program",
     "reports/test_browser.py": "the page in a browser",
     "robot/test_mjcf_grammar.py": "random MJCF against MuJoCo itself",
     "robot/test_standard_dh.py": "one convention through reader and normal form",

@@ -30,7 +30,7 @@ from emdeg.equations.json_form import from_json, to_json
 from emdeg.errors import EmdegError
 from emdeg.identification.campaign import read_campaign
 from emdeg.identification.recording import read_log
-from emdeg.mechanics.kane.reader import read_setup
+from emdeg.kane.reader import read_setup
 from emdeg.programs.store import from_data
 from emdeg.reduce import ShortProgram
 from emdeg.robot import assemble, read_toml, workspace
@@ -314,7 +314,7 @@ READERS = ("emdeg.robot.", "emdeg.algebra.exact", "emdeg.algebra.angle", "emdeg.
 READERS += ("emdeg.codegen.rechecking", "emdeg.sweeps.plan", "emdeg.sweeps.read", "emdeg.sweeps.study")
 READERS += ("emdeg.simulation.scenarios.", "emdeg.simulation.trajectories.tables", "emdeg.sweeps.folder")
 READERS += ("emdeg.identification.campaign", "emdeg.identification.recording", "emdeg.identification.log_tables")
-READERS += ("emdeg.analysis.judging.file", "emdeg.mechanics.kane.reader", "emdeg.studio.sessions")
+READERS += ("emdeg.analysis.judging.file", "emdeg.kane.reader", "emdeg.studio.sessions")
 READERS += ("emdeg.equations.json_form", "emdeg.algebra.expression")
 
 

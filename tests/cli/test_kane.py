@@ -13,12 +13,19 @@ import pytest
 
 import emdeg
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane import load_setup, read_setup
-from emdeg.programs.kane import choose, kane_parts, natural_setups
+from emdeg.kane import (
+    PARTS,
+    KaneModel,
+    choose,
+    describe,
+    kane_data,
+    kane_document,
+    kane_parts,
+    load_setup,
+    natural_setups,
+    read_setup,
+)
 from emdeg.programs.values import evaluate
-from emdeg.reports.kane import PARTS, describe
-from emdeg.reports.kane_pages import kane_data, kane_document
-from emdeg.runtime.kane import KaneModel
 from emdeg.writing.formats import WRITERS
 from tests import commands, kane_stanford
 from tests.random_robots import random_robot

@@ -103,6 +103,30 @@ class State(Protocol):
         """M of the speeds, both triangles."""
         ...
 
+    @property
+    def actuator_weights(self) -> Sequence[Scalar]:
+        """Of the actuated joints' torques, where these joints are more than the speeds."""
+        ...
+
+    def drift(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Every joint's acceleration while the speeds stay as they are: zero where these are the joints' rates."""
+        ...
+
+    def joint_mass_matrix(self) -> list[list[Scalar]]:
+        """M of all joints, as if every one could be moved by itself."""
+        ...
+
+    @property
+    def shares_inertia(self) -> bool:
+        """Whether there is inertia that no link has alone: a rod's between its two ends."""
+        ...
+
+    def with_shared_inertia(
+        self, tau: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+    ) -> Sequence[Scalar]:
+        """The torques and forces of all joints that a motion takes, given those for the links' own inertia."""
+        ...
+
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         """(loop, by how much it is open) for every equation that a state of this kind must satisfy."""
         ...
@@ -294,6 +318,25 @@ class TreeState(FramedState):
     @property
     def rates(self) -> None:
         return None
+
+    @property
+    def actuator_weights(self) -> Sequence[Scalar]:
+        return [self.tree.one] * self.n
+
+    def drift(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        return self.rest
+
+    def joint_mass_matrix(self) -> list[list[Scalar]]:
+        return self.mass_matrix()
+
+    @property
+    def shares_inertia(self) -> bool:
+        return False
+
+    def with_shared_inertia(
+        self, tau: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+    ) -> Sequence[Scalar]:
+        return tau
 
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         return ()

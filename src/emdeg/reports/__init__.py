@@ -1,4 +1,4 @@
-"""Pages for people: what emdeg found of a robot, as one HTML page and as LaTeX; Kane's equations to read."""
+"""Pages for people: what emdeg found of a robot, as one HTML page and as LaTeX."""
 
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from emdeg.reports.html import HtmlReportWriter, asset
     from emdeg.reports.identification_page import identified_document, identified_page
     from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm
-    from emdeg.reports.kane import PARTS, Description, Part, describe
-    from emdeg.reports.kane_pages import kane_data, kane_document
     from emdeg.reports.page import Report, report
     from emdeg.reports.published import Published, published_counts
     from emdeg.reports.robot_tables import PARAMETERS, number

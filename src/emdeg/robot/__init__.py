@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     from emdeg.robot.kinds import TREE as TREE_KIND
     from emdeg.robot.kinds import (
         Kind,
+        additions,
         by_kind,
         kind_named,
         known_kinds,
+        register_addition,
         register_kind,
         registered,
+        registered_addition,
         resolved,
         with_option,
     )

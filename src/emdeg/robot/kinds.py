@@ -54,6 +54,7 @@ class Kind:
 
 
 _KINDS: dict[str, Kind] = {}
+_ADDITIONS: dict[str, tuple[Reference, ...]] = {}
 
 
 def register_kind(kind: Kind) -> None:
@@ -71,6 +72,27 @@ def registered(kind: Kind) -> Iterator[Kind]:
         yield kind
     finally:
         del _KINDS[kind.name]
+
+
+def register_addition(table: str, rows: Reference) -> None:
+    """Add rows to a table of the core: "formulations" of functions, or "parts" of a derivation."""
+    _ADDITIONS[table] = (*additions(table), rows)
+
+
+@contextmanager
+def registered_addition(table: str, rows: Reference) -> Iterator[None]:
+    """The rows are in the table inside the block only."""
+    before = additions(table)
+    register_addition(table, rows)
+    try:
+        yield
+    finally:
+        _ADDITIONS[table] = before
+
+
+def additions(table: str) -> tuple[Reference, ...]:
+    """What extensions add to a table of the core, in the order of registration: sequences of rows, to be `resolved`."""
+    return _ADDITIONS.get(table, ())
 
 
 def known_kinds() -> tuple[Kind, ...]:

@@ -10,12 +10,11 @@ from emdeg.algebra import Atom, Product, Sum
 from emdeg.equations import NEEDS, Kinematics, derive, document
 from emdeg.equations.reading import ABBREVIATIONS, in_parameters
 from emdeg.errors import BadRequest
-from emdeg.mechanics.kane import joint_rates
+from emdeg.kane import PARTS as KANE_PARTS
+from emdeg.kane import choose, describe, joint_rates, kane_document
 from emdeg.programs import Program
-from emdeg.programs.kane import choose
 from emdeg.reduce import term_program
-from emdeg.reports import PARTS as KANE_PARTS
-from emdeg.reports import EquationsFound, ShadedEntries, ShadedEntry, ShadedTerm, describe, kane_document
+from emdeg.reports import EquationsFound, ShadedEntries, ShadedEntry, ShadedTerm
 from emdeg.robot import Robot, algebra_of, by_kind, parallel_joints, symbolize
 from emdeg.studio import units
 from emdeg.studio.kane_terms import kane_terms

@@ -189,8 +189,15 @@ def tree_efforts(
     link: Linkage, position: Sequence[Position], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
     """The efforts that every joint of the opened tree would need, rods' inertia included."""
-    zero = link.tree.zero
-    tau = list(rnea_link_frame(link.tree, frames(link.tree, position), qd, qdd))
+    tau = rnea_link_frame(link.tree, frames(link.tree, position), qd, qdd)
+    return with_rods(link, position, tau, qd, qdd)
+
+
+def with_rods(
+    link: Linkage, position: Sequence[Position], efforts: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[Scalar]:
+    """These torques and forces of all joints and what the inertia that a rod's two ends share adds to them."""
+    zero, tau = link.tree.zero, list(efforts)
     if not link.bars:
         return tau
     world = world_frames(link, position)

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from emdeg.algebra import Dual
-from emdeg.algebra.linear import Matrix
+from emdeg.algebra.linear import Matrix, times
 from emdeg.mechanics.joints import Position, Rates
 from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closure import Plan, Root, solve
@@ -52,6 +52,24 @@ class LoopState(FramedState):
     def mass_matrix(self) -> Matrix:
         """M = W^T M W of the coordinates."""
         return reduction.mass_matrix(self.link, self.position, self.W)
+
+    @property
+    def actuator_weights(self) -> Sequence[Scalar]:
+        return self.link.shares
+
+    def drift(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        """W-dot qd."""
+        return times(self.motion(qd).W_rate, qd, self.tree.zero)
+
+    def joint_mass_matrix(self) -> Matrix:
+        return reduction.tree_mass_matrix(self.link, self.position)
+
+    @property
+    def shares_inertia(self) -> bool:
+        return bool(self.link.bars)
+
+    def with_shared_inertia(self, tau: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        return reduction.with_rods(self.link, self.position, tau, qd, qdd)
 
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         """Every closure equation's value, those of redundant ones too, and s^2 + c^2 - 1 of every turning joint."""
