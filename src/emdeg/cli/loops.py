@@ -12,7 +12,7 @@ from rich.table import Table
 
 from emdeg.algebra import Array
 from emdeg.analysis import analyse
-from emdeg.cli.analyse_loops import say_written
+from emdeg.cli.analyse import say_written
 from emdeg.cli.common import Json, UsageError, head, out, print_json, refuse
 from emdeg.cli.evaluate import read_state
 from emdeg.cli.progress import working

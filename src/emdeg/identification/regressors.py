@@ -20,7 +20,7 @@ from emdeg.mechanics.functions import drive_rates, evaluate
 from emdeg.mechanics.loops import choose, march, ready
 from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values
 from emdeg.programs import program
-from emdeg.robot import BASE, Robot, geometry, need_numbers, remembered
+from emdeg.robot import BASE, Robot, by_kind, geometry, need_numbers, remembered
 from emdeg.runtime import compile
 
 BLOCKS = 512
@@ -34,13 +34,10 @@ Slopes = Callable[..., tuple[Array, ...]]
 """q, qd, qdd (m, n), weights of Y's entries (m, n p) -> the gradients of their sum by q, qd and qdd (m, n)."""
 
 
+@by_kind
 def by_motors(robot: Robot) -> Robot:
-    """The robot, its loops described by the positions of its driven joints: what a motor's encoder shows."""
-    if robot.loops is None:
-        return robot
-    found = choose.with_coordinates(robot, [joint.name for joint in robot.driven])
-    kind_of(found).home(found)  # says what is wrong with motors that do not place it
-    return found
+    """The robot described by the positions of its driven joints: what a motor's encoder shows."""
+    return robot
 
 
 def described(robot: Robot) -> Robot:
@@ -87,13 +84,13 @@ def base_regressor(robot: Robot) -> Evaluate:
 
 def moves_by_motors(robot: Robot) -> bool:
     """Whether its coordinates are its motors' positions."""
-    return robot.is_tree or robot.coordinates == robot.driven
+    return robot.coordinates == robot.driven
 
 
 @remembered(4)
 def own_regressor(robot: Robot) -> Evaluate:
     """The same by the robot's own coordinates."""
-    shape = geometry(robot) if robot.is_tree else robot
+    shape = geometry(robot)
     need_numbers(shape)
     if has_programs(robot):
         return compile(program(shape, "regressor", base=True, effort=0))
@@ -103,7 +100,7 @@ def own_regressor(robot: Robot) -> Evaluate:
 def regressor_slopes(robot: Robot) -> Slopes:
     """The adjoint of the whole regressor by the robot's own coordinates."""
     if has_programs(robot):
-        return compile(program(geometry(robot) if robot.is_tree else robot, "regressor_vjp", effort=0))
+        return compile(program(geometry(robot), "regressor_vjp", effort=0))
     return partial(_slopes_in_doubles, robot)
 
 

@@ -61,6 +61,16 @@ class Constraints:
         """What the digest of a robot is made of besides its links."""
         return None
 
+    @property
+    def effort_weights(self) -> Sequence[Fraction]:
+        """A weight of every actuator where they are more than the coordinates; none where all are equal."""
+        return ()
+
+    @property
+    def symbol_values(self) -> Mapping[str, Fraction]:
+        """Numbers near which symbols are meant."""
+        return {}
+
     def exact_values(self) -> Iterable[Exact | Angle]:
         """Every value that the equations of motion depend on."""
         return ()

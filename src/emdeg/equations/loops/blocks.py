@@ -16,6 +16,7 @@ from typing import Any, cast
 from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant, product
 from emdeg.equations.loops.letters import LetterEntry, Names, formulas, names_of, rate_of
+from emdeg.errors import RobotError
 from emdeg.mechanics import Frames, Vec3, path, tmul
 from emdeg.mechanics.loops import (
     Anchor,
@@ -284,3 +285,8 @@ def centre(mr: tuple[LetterEntry, ...], m: LetterEntry) -> Vec3 | None:
 
 def _parts(at: Any) -> tuple[LetterEntry, ...]:
     return at if isinstance(at, tuple) else (at,)
+
+
+def no_explicit_model(robot: Robot) -> None:
+    """RobotError: the equations of a mechanism are named blocks."""
+    raise RobotError("it has closed loops: use emdeg.equations.loops.blocks.derive_loops", body=robot.name)

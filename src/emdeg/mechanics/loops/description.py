@@ -196,6 +196,14 @@ class Loops(Constraints):
     def digested(self) -> object:
         return self
 
+    @property
+    def effort_weights(self) -> tuple[Fraction, ...]:
+        return self.allocation
+
+    @property
+    def symbol_values(self) -> Mapping[str, Fraction]:
+        return dict(self.values)
+
     def exact_values(self) -> Iterable[Exact | Angle]:
         for rod in self.rods:
             yield from (rod.length, rod.com, rod.mass, rod.inertia, *(rod.points or ()))

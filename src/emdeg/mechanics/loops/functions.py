@@ -121,7 +121,7 @@ def inverse_dynamics_by_legs(s: LoopState) -> Outputs | None:
     legs = None if s.link.redundant else rod_legs.legs_of(s.link, s.plan)
     if legs is None:
         return None
-    q = [s.coordinates[k] for k in s.link.coordinates]  # slides, each its own position
+    q: list[Any] = [s.coordinates[k] for k in s.link.coordinates]  # slides, each its own position
     return {"tau": rod_legs.inverse_dynamics(s.link, legs, q, s.qd, s.qdd, s.root)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -110,7 +110,8 @@ class ClosedLoops(MechanismKind):
     def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
         s, shape = self.numbers(robot, {"q": q})
         given = np.asarray(q, dtype=np.float64)
-        values = [np.arctan2(*at) if turns else at for at, turns in zip(s.position, s.tree.revolute)]
+        places: list[Any] = list(s.position)
+        values = [np.arctan2(*at) if turns else at for at, turns in zip(places, s.tree.revolute)]
         for i, k in enumerate(s.link.coordinates):
             values[k] = given[..., i]
         return np.stack([np.broadcast_to(v, shape) for v in values], -1)

@@ -316,7 +316,7 @@ def _signed(place: Place, step: Step, q: Array) -> Step:
 def _lands(place: Place, step: Slide | Trilaterate, q: Array) -> bool:
     joints = (step.joint,) if isinstance(step, Slide) else step.joints
     known = {k: at for k, at in place.position.items() if k not in joints}
-    found = solve(place.link, (step,), known, lambda value, _: np.sqrt(np.maximum(value, 0.0)))
+    found: list[Any] = solve(place.link, (step,), known, lambda value, _: np.sqrt(np.maximum(value, 0.0)))
     return all(abs(float(found[k]) - q[k]) < 1e-6 for k in joints)
 
 

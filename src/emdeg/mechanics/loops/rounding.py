@@ -10,6 +10,7 @@ digits, all roundings being others then, say what is there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,6 @@ from emdeg.errors import ClosureError
 from emdeg.mechanics.loops.newton import size_of
 from emdeg.mechanics.loops.singularity import FIRST, SECOND, Conditions, conditions
 from emdeg.mechanics.loops.state import NumericLoopState
-from emdeg.mechanics.mechanism import Position
 from emdeg.mechanics.state import Again
 
 MOST = 1e-6
@@ -83,7 +83,7 @@ def _changed(values: Sequence[Array], others: Sequence[Array]) -> Array:
     return np.nan_to_num(np.max(shares, axis=0), nan=np.inf, posinf=np.inf)
 
 
-def _at(place: tuple[int, ...], shape: tuple[int, ...], part: Position) -> Position:
+def _at(place: tuple[int, ...], shape: tuple[int, ...], part: Any) -> Any:
     """A joint's position in one of the states."""
     if isinstance(part, tuple):
         sine, cosine = (np.broadcast_to(x, shape)[place] for x in part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def scaled_jacobian(link: Linkage, position: Sequence[Position]) -> Array:
 
 def shape_of(position: Sequence[Position]) -> tuple[int, ...]:
     """The shape that the states of these positions have together."""
-    parts = [part for at in position for part in (at if isinstance(at, tuple) else (at,))]
+    parts: list[Any] = [part for at in position for part in (at if isinstance(at, tuple) else (at,))]
     return np.broadcast_shapes(*(np.shape(part) for part in parts))
 
 

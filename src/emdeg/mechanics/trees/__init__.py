@@ -6,5 +6,6 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.mechanics.state import tree_state
+    from emdeg.mechanics.trees.functions import applied_torques, elements_by
 
 on_demand(globals())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from emdeg.algebra import Exact
 from emdeg.mechanics.formulations import composite_body
-from emdeg.mechanics.formulations.lagrange_uicker import lagrange_coefficients
+from emdeg.mechanics.formulations.lagrange import lagrange_coefficients
 from emdeg.mechanics.formulations.rnea_link_frame import MOMENTS, inertia_forces, joint_torques, motion
 from emdeg.mechanics.mechanism import Frames, Mechanism
 from emdeg.mechanics.spatial import BodyInertia, Scalar

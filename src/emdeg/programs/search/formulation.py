@@ -9,7 +9,7 @@ from typing import Any
 
 from emdeg.errors import CannotVary
 from emdeg.mechanics import mechanism_of
-from emdeg.mechanics.formulations.rnea_link_frame import MOMENTS
+from emdeg.mechanics.formulations import MOMENTS
 from emdeg.mechanics.functions import CATALOGUE, ways_of
 from emdeg.mechanics.trees import tree_state
 from emdeg.mechanics.variants import (

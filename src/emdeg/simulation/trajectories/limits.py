@@ -12,7 +12,7 @@ from emdeg.errors import ScenarioError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import drive_jacobian
 from emdeg.robot import Joint, Robot
-from emdeg.simulation.plant.loops import all_joints
+from emdeg.simulation.plant.constraints import all_joints
 from emdeg.simulation.trajectories.joint_space import Trajectory
 
 SAMPLES = 2001

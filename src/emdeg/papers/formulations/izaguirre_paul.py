@@ -7,10 +7,8 @@ the papers that cite the method say of it.)
 
 from __future__ import annotations
 
-from emdeg.mechanics.formulations.composite_body import composite_inertias
-from emdeg.mechanics.formulations.energy import partial_velocities
-from emdeg.mechanics.mechanism import Frames, Mechanism, forward_pass
-from emdeg.mechanics.spatial import Scalar, Spatial, tmul, zeros
+from emdeg.mechanics import Frames, Mechanism, Scalar, Spatial, forward_pass, tmul, zeros
+from emdeg.mechanics.formulations import composite_inertias, partial_velocities
 
 
 def inertial_coefficients(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from emdeg.mechanics.formulations.coefficients import Coefficients
-from emdeg.mechanics.formulations.extended_body import (
+from emdeg.mechanics import Frames, Mat3, Mechanism, Scalar, Vec3, add, cross, dot, frozen, mul, sub, zeros
+from emdeg.mechanics.formulations import Coefficients
+from emdeg.papers.formulations.extended_body import (
     Chain,
     Scheme,
     drives_added,
@@ -23,8 +24,6 @@ from emdeg.mechanics.formulations.extended_body import (
     link_masses,
     origin_rate,
 )
-from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, cross, dot, frozen, mul, sub, zeros
 
 
 def extended_body_coefficients(

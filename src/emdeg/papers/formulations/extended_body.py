@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from emdeg.errors import NotSerial
-from emdeg.mechanics.mechanism import Frames, Mechanism
-from emdeg.mechanics.spatial import (
+from emdeg.mechanics import (
+    Frames,
     Mat3,
+    Mechanism,
     Scalar,
     Vec3,
     add,

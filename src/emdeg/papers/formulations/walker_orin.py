@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from emdeg.mechanics.formulations.composite_body import mass_matrix as composite_mass_matrix
-from emdeg.mechanics.formulations.luh_walker_paul import efforts_by_luh_walker_paul
-from emdeg.mechanics.mechanism import Frames, Mechanism, backward_pass, forward_pass, path
-from emdeg.mechanics.spatial import Scalar, Spatial, total, zeros
+from emdeg.mechanics import Frames, Mechanism, Scalar, Spatial, backward_pass, forward_pass, path, total, zeros
+from emdeg.mechanics.formulations import mass_matrix as composite_mass_matrix
+from emdeg.papers.formulations.luh_walker_paul import efforts_by_luh_walker_paul
 
 Matrix = list[list[Scalar]]
 

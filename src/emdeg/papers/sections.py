@@ -1,21 +1,30 @@
-"""Burdick's extended bodies in print: U, K and I_ij in his letters, each in those before it; M from them.
+"""Sections of a derivation after two papers: Bejczy's U and P, and Burdick's extended bodies.
 
-His three recursions differ in how they reach the dyadics I_ij off the diagonal (19): each from extended body j, across
-a row from the tip inwards, or down a column from the diagonal.
+Burdick's U, K and I_ij are printed in his symbols, each in those before it, and M from them. His three recursions
+differ in how they reach the dyadics I_ij off the diagonal (19): each from extended body j, across a row from the tip
+inwards, or down a column from the diagonal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.equations.kinematic_sections import Choice
-from emdeg.equations.model import Model
+from emdeg.equations import AddedPart, Choice, Matrix, Model
 from emdeg.equations.reading import own_letter
-from emdeg.mechanics import frames, mechanism_of, symbolic_positions
-from emdeg.mechanics.formulations import Extended, Scheme, dyadic_entry, dyadics, extended_bodies
+from emdeg.mechanics import frames, mechanism_of, pose_matrices, symbolic_positions
+from emdeg.mechanics.formulations import matmul4, pseudo_inertias
+from emdeg.papers.formulations.extended_body import Extended, Scheme, dyadic_entry, dyadics, extended_bodies
+from emdeg.papers.formulations.uicker import (
+    first_derivatives,
+    inverse4,
+    restated,
+    second_derivatives,
+    standard_frames,
+)
+from emdeg.robot import Pose
 from emdeg.writing import Equation, Item, Label, MatrixEquation, Paragraph, Section
 
 AXES = "xyz"
@@ -105,3 +114,40 @@ def extended(model: Model, choice: Choice) -> Section:
         f"{I}23xy that of {I}23 in row x and column y. --scheme takes {', '.join(get_args(Scheme))}."
     )
     return Section("extended", f"Extended bodies after Burdick: {U}, {K}, {I}, M", (head, *items))
+
+
+def uicker(model: Model, choice: Choice) -> Section:
+    """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
+    mech, frame = model.kinematics.mechanism, model.kinematics.frames
+    U = {("U", *of): one for of, one in first_derivatives(mech, frame).items()}
+    U |= {("U", *of): one for of, one in second_derivatives(mech, frame).items()}
+    P = {("P", j): one for j, one in enumerate(pseudo_inertias(mech))}
+    words: list[Item] = []
+    if choice.standard:
+        first, *F = standard_frames(mech, _last_frame(model))
+        back = inverse4(first, mech)
+        U = {of: matmul4(matmul4(back, one), F[of[1]]) for of, one in U.items()}
+        P = {of: restated(one, F[of[1]], mech) for of, one in P.items()}
+        words = [Paragraph("Standard Denavit-Hartenberg frames: frame j lies on the axis of joint j + 1.")]
+    items = [
+        MatrixEquation(Label(letter, "".join(f"_{k + 1}" for k in of)), cast(Matrix, one))
+        for (letter, *of), one in (U | P).items()
+    ]
+    title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
+    return Section("U", title, (*words, *items))
+
+
+def _last_frame(model: Model) -> tuple[Any, Any]:
+    """Where the last link's frame lies: the file's own, if it is one of Denavit and Hartenberg's; else the joint's.
+
+    Theirs has its x axis across the joint's axis, and meets that axis with it.
+    """
+    last = model.robot.links[-1].name
+    pose = next((frame.pose for frame in model.robot.frames if frame.name == last), Pose())
+    R, p = pose_matrices(pose, model.algebra)
+    is_theirs = not R[2][0] and not p[0] * R[1][0] - p[1] * R[0][0]
+    return (R, p) if is_theirs else pose_matrices(Pose(), model.algebra)
+
+
+PARTS = (AddedPart("U", uicker, after="singularities"), AddedPart("extended", extended, after="D"))
+"""What is registered with the parts of a derivation."""

@@ -1,7 +1,8 @@
 """Lagrange's equations in Uicker's form: 4 x 4 transforms, pseudo-inertias and traces, over any scalar.
 
-Bejczy's report is followed by its letters: T, Q, U_ji, U_jkp, J_j, D_ij, D_ijk, D_i. His link frames are those of
-Denavit and Hartenberg, ours the modified ones, whose joint moves last: dT/dq is T Q here, where it is Q T there.
+For revolute and prismatic joints. Bejczy's report is followed by its symbols: T, Q, U_ji, U_jkp, J_j, D_ij, D_ijk,
+D_i. His link frames are those of Denavit and Hartenberg, ours the modified ones, whose joint moves last: dT/dq is T Q
+here, where it is Q T there.
 
 A joint's matrix Q has a last row of zeros and T's is (0, 0, 0, 1): that is why what Bejczy's Appendix D omits may be
 omitted. What that leaves of the sum over the links beyond a joint is one pseudo-inertia, P, of all of them.
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from emdeg.errors import NotSerial
 from emdeg.mechanics.formulations.coefficients import Coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, inward, outward, path
 from emdeg.mechanics.spatial import (
@@ -20,11 +20,8 @@ from emdeg.mechanics.spatial import (
     Scalar,
     Vec3,
     frozen,
-    mul,
-    neg,
     second_moments,
     total,
-    transpose,
     zeros,
 )
 from emdeg.robot import BASE
@@ -42,14 +39,6 @@ def matmul4(A: Mat4, B: Mat4) -> Mat4:
 
 def transpose4(A: Mat4) -> Mat4:
     return tuple(zip(*A))  # type: ignore[return-value]
-
-
-def differentiation_matrix(revolute: bool, zero: Scalar, one: Scalar) -> Mat4:
-    """Q of a joint: dT/dq = T Q (Bejczy (5) and (6))."""
-    nothing = (zero, zero, zero, zero)
-    if revolute:
-        return ((zero, -one, zero, zero), (one, zero, zero, zero), nothing, nothing)
-    return (nothing, nothing, (zero, zero, zero, one), nothing)
 
 
 def pseudo_inertia(body: BodyInertia, half: Scalar) -> Mat4:
@@ -84,57 +73,9 @@ def transforms(mech: Mechanism, frame: Frames) -> list[dict[int, Mat4]]:
     return T
 
 
-def first_derivatives(mech: Mechanism, frame: Frames) -> dict[tuple[int, int], Mat4]:
-    """U_ji = dT_0^j/dq_i at [j, i], for i on the path to j; all others are zero (Bejczy (4))."""
-    T = transforms(mech, frame)
-    return {(j, i): matmul4(T[i][BASE], after(mech, i, T[j][i])) for j in range(mech.n) for i in path(mech, j)}
-
-
-def second_derivatives(mech: Mechanism, frame: Frames) -> dict[tuple[int, int, int], Mat4]:
-    """U_jkp = d^2 T_0^j/dq_k dq_p at [j, k, p], for k before or at p on the path to j (Bejczy (7)-(9))."""
-    T = transforms(mech, frame)
-    U: dict[tuple[int, int, int], Mat4] = {}
-    for j in range(mech.n):
-        for p in path(mech, j):
-            for k in path(mech, p):
-                outer = matmul4(T[p][k], after(mech, p, T[j][p]))
-                U[j, k, p] = matmul4(T[k][BASE], after(mech, k, outer))
-    return U
-
-
-def standard_frames(mech: Mechanism, last: tuple[Mat3, Vec3]) -> tuple[Mat4, ...]:
-    """Frame 0, then each link's frame, after Denavit and Hartenberg's standard convention, in the modified frames.
-
-    Each lies on the next joint's axis: Rz(gamma) Tz(b) Rx(alpha) Tx(a), of which the standard convention counts gamma
-    with theta and b with d. Of a chain; `last` is where the last link's frame lies, which no further joint says.
-    """
-    if any(parent != i - 1 for i, parent in enumerate(mech.parent)):
-        raise NotSerial("standard Denavit-Hartenberg frames are for serial robots; this one branches")
-    if any(place.beta is not None for place in mech.dh[1:]):  # the base may stand as it likes on joint 1's axis
-        raise NotSerial(
-            "its joints have no standard Denavit-Hartenberg frames: two axes are almost parallel (beta), so that their "
-            "common normal is far away"
-        )
-    places = (place.axis_frame(mech.zero, mech.one) for place in mech.dh)
-    return tuple(homogeneous4(*place, mech) for place in (*places, last))
-
-
 def homogeneous4(R: Mat3, p: Vec3, mech: Mechanism) -> Mat4:
     zero, one = mech.zero, mech.one
     return ((*R[0], p[0]), (*R[1], p[1]), (*R[2], p[2]), (zero, zero, zero, one))
-
-
-def restated(P: Mat4, F: Mat4, mech: Mechanism) -> Mat4:
-    """A pseudo-inertia in the frame F instead: F^-1 P F^-T."""
-    back = inverse4(F, mech)
-    return matmul4(matmul4(back, P), transpose4(back))
-
-
-def inverse4(F: Mat4, mech: Mechanism) -> Mat4:
-    """F^-1 of a rotation and a shift."""
-    x, y, z, _ = F
-    R = transpose((x[:3], y[:3], z[:3]))
-    return homogeneous4(R, neg(mul(R, (x[3], y[3], z[3]))), mech)
 
 
 def after(mech: Mechanism, joint: int, A: Mat4) -> Mat4:
@@ -215,35 +156,6 @@ def lagrange_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
                 beta[last][j][k] = beta[last][k][j] = -value
         M[last][last] = M[last][last] + mech.drive[last]
     return Coefficients(frozen(M), frozen(beta), tuple(gravity(mech, T, P)))
-
-
-def uicker_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
-    """D_ij, D_ijk and D_i by the sums as they stand in Bejczy (1)-(3): every trace of every link, nothing omitted."""
-    n, zero = mech.n, mech.zero
-    U, UU, J = first_derivatives(mech, frame), second_derivatives(mech, frame), pseudo_inertias(mech)
-    M, beta = zeros(zero, n, n), zeros(zero, n, n, n)
-    g = [zero] * n
-    for j in range(n):
-        line = path(mech, j)
-        for i in line:
-            JU = matmul4(J[j], transpose4(U[j, i]))
-            for at, k in enumerate(line):
-                M[i][k] = M[i][k] + _whole_trace(U[j, k], JU)
-                for p in line[at:]:
-                    beta[i][k][p] = beta[i][k][p] + _whole_trace(UU[j, k, p], JU)
-            moved = [total([U[j, i][row][column] * J[j][column][3] for column in range(4)]) for row in range(3)]
-            g[i] = g[i] - total([G * r for G, r in zip(mech.gravity, moved)])
-    for i in range(n):
-        M[i][i] = M[i][i] + mech.drive[i]
-        for k in range(n):
-            for p in range(k):  # summed for k before or at p along a path, which counts joints upwards
-                beta[i][k][p] = beta[i][p][k]
-    return Coefficients(frozen(M), frozen(beta), tuple(g))
-
-
-def _whole_trace(A: Mat4, B: Mat4) -> Scalar:
-    """Tr(A B)."""
-    return total([A[r][c] * B[c][r] for r in range(4) for c in range(4)])
 
 
 def gravity(mech: Mechanism, T: list[dict[int, Mat4]], P: list[Mat4]) -> list[Scalar]:
