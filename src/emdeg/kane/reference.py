@@ -25,6 +25,7 @@ from emdeg.mechanics.functions.lookup import ways_of
 from emdeg.mechanics.joints import Rates
 from emdeg.mechanics.mechanism import in_base, written
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, dot, matmul, mul, scale, sub, transpose
+from emdeg.mechanics.state import TIME
 from emdeg.programs.ir import Program
 from emdeg.programs.proof import Certificate, verify
 from emdeg.programs.simplification import prune
@@ -34,8 +35,6 @@ FORMULATION = "M qdd + C qd + dV/dq, M from Newton-Euler, A eliminated and diffe
 CLOSED_FORMULATION = (
     "virtual work, body by body, in the coordinates; joints by derivatives of the closure; A differentiated"
 )
-TIME = 1
-"""The level of dual numbers that vary with time."""
 
 
 def verify_kane(
