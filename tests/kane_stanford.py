@@ -48,7 +48,7 @@ def _head(arm, setup, matched: int) -> list[str]:
         "T. R. Kane and D. A. Levinson, The Use of Kane's Dynamical Equations in Robotics, Int. J. of Robotics",
         "Research 2(3), 1983, with their generalized speeds (eqs. 2, 3; `examples/speeds/stanford_arm.toml`).",
         "Written by `python -m tests.kane_stanford`. X and the right-hand sides of eqs. 118-123 equal the corrected",
-        "Appendices 1 and 2 to 1e-12 at random states (`tests/programs/test_kane.py`); the corrections stand in",
+        "Appendices 1 and 2 to 1e-12 at random states (`tests/kane/test_kane.py`); the corrections stand in",
         "`tests/data/kane_levinson.txt`.",
         "",
         "## Operations",

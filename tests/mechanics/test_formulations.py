@@ -15,11 +15,11 @@ from emdeg.mechanics.formulations.coefficients import Coefficients, newton_euler
 from emdeg.mechanics.formulations.energy import partial_velocities, velocities
 from emdeg.mechanics.formulations.lagrange import lagrange_coefficients, matmul4, pseudo_inertias, transforms
 from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
-from emdeg.mechanics.formulations.partial_velocities import kane_coefficients
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, in_base, mechanism_of
 from emdeg.mechanics.spatial import turned_about_z
 from emdeg.papers.formulations.extended_body import dyadics, extended_bodies
 from emdeg.papers.formulations.extended_body_rates import extended_body_coefficients
+from emdeg.papers.formulations.partial_velocities import kane_coefficients
 from emdeg.papers.formulations.uicker import differentiation_matrix, first_derivatives, second_derivatives
 from emdeg.robot import BASE, Robot
 from tests.mechanics.chains import (

@@ -7,10 +7,10 @@ from emdeg.algebra import PrimeField
 from emdeg.mechanics.formulations.articulated_body import forward_dynamics
 from emdeg.mechanics.formulations.coefficients import newton_euler_coefficients
 from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
-from emdeg.mechanics.formulations.partial_velocities import kane_efforts
 from emdeg.mechanics.mechanism import frames, mechanism_of
 from emdeg.papers.formulations import izaguirre_paul, walker_orin
 from emdeg.papers.formulations.luh_walker_paul import efforts_by_luh_walker_paul
+from emdeg.papers.formulations.partial_velocities import kane_efforts
 from emdeg.papers.formulations.uicker import uicker_coefficients
 from tests.random_robots import random_robot
 

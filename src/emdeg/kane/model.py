@@ -113,7 +113,8 @@ class KaneModel:
         at: dict[int, NDArray] = {}
         for group, array in ((of.free, _ending_in("q", q, len(of.free))), (of.given, self._prescribed(p))):
             at |= {joint: array[..., i] for i, joint in enumerate(group)}
-        joints = np.stack(np.broadcast_arrays(*(at[k] for k in of.algebra.joints)), axis=-1)
+        still = np.zeros(())  # of a dependent joint, which no factor is written in
+        joints = np.stack(np.broadcast_arrays(*(at.get(k, still) for k in of.algebra.joints)), axis=-1)
         symbols = sorted(self.robot.symbols)
         if symbols and parameters is None:
             raise TypeError(f"{self.robot.name} has symbols: give parameters, the numbers of {', '.join(symbols)}")

@@ -129,14 +129,9 @@ def speed_matrix(sys: System, W: Rows | None = None) -> list[list[Scalar]]:
 
     `W` is the joints' rates per coordinate's, by default the state's.
     """
-    zero, one = sys.mech.zero, sys.mech.one
-    still = speed_values(sys, [zero] * sys.mech.n)
-    columns = []
-    for place in sys.free:
-        unit = [one if k == place else zero for k in range(len(sys.coordinates))]
-        qd = sys.joint_rates(unit) if W is None else [row[place] for row in W]
-        columns.append([value - b for value, b in zip(speed_values(sys, qd), still)])
-    return transposed(columns)
+    still, W = speed_values(sys, [sys.mech.zero] * sys.mech.n), W or sys.W
+    rates = ([row[place] for row in W] for place in sys.free)
+    return transposed([[value - b for value, b in zip(speed_values(sys, qd), still)] for qd in rates])
 
 
 def known_angular_velocities(sys: System, u: Sequence[Scalar]) -> dict[int, Vec3]:

@@ -20,11 +20,12 @@ from emdeg.kane.inverse import Eliminated
 from emdeg.kane.motion import speed_values
 from emdeg.kane.program import system_in, traced_system
 from emdeg.kane.setup import PointSpring, Setup
-from emdeg.kane.system import System, host, point_of
+from emdeg.kane.system import Rows, System, host, point_of
 from emdeg.mechanics.functions.lookup import ways_of
 from emdeg.mechanics.joints import Rates
 from emdeg.mechanics.mechanism import in_base, written
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, dot, matmul, mul, scale, sub, transpose
+from emdeg.mechanics.state import TIME
 from emdeg.programs.ir import Program
 from emdeg.programs.proof import Certificate, verify
 from emdeg.programs.simplification import prune
@@ -34,8 +35,6 @@ FORMULATION = "M qdd + C qd + dV/dq, M from Newton-Euler, A eliminated and diffe
 CLOSED_FORMULATION = (
     "virtual work, body by body, in the coordinates; joints by derivatives of the closure; A differentiated"
 )
-TIME = 1
-"""The level of dual numbers that vary with time."""
 
 
 def verify_kane(
@@ -115,8 +114,8 @@ class Reference:
         X = congruent(M, A.columns(), zero)
         return {"X": X, "rhs": times(X, ud, zero)}
 
-    def speeds_of(self, sys: System, W: Matrix | None, xd: Sequence[Scalar]) -> list[Scalar]:
-        return speed_values(sys, xd if W is None else times(W, xd, self.zero))
+    def speeds_of(self, sys: System, W: Rows, xd: Sequence[Scalar]) -> list[Scalar]:
+        return speed_values(sys, times(W, xd, self.zero))
 
     def linear(self, x: Sequence[Scalar]) -> list[Scalar]:
         """The part of the speeds that is linear in the coordinates' rates."""
@@ -125,8 +124,7 @@ class Reference:
     def drift(self, xd: Sequence[Scalar]) -> list[Scalar]:
         """d/dt of u along the motion, the coordinates' accelerations aside: A-dot xd + B-dot."""
         later = self._varied([{0: rate} for rate in xd], TIME)
-        W = later.state.rates
-        moving = self.speeds_of(later, None if W is None else [list(row) for row in W], xd)
+        moving = self.speeds_of(later, later.W, xd)
         return [derivative(value, 0, self.zero, TIME) for value in moving]
 
     def _varied(self, rates: Sequence[Rates], level: int) -> System:
@@ -141,13 +139,13 @@ class Reference:
         return [derivative(value, k, self.zero) for k in range(self.n)]
 
     @cached_property
-    def W(self) -> Matrix | None:
-        """Every joint's rate per coordinate's, by derivatives of its position; None where joints are coordinates."""
-        if self.sys.state.rates is None:
-            return None
+    def W(self) -> Matrix:
+        """Every joint's rate per coordinate's, by derivatives of its position; of a coordinate's own joint a unit."""
         rows: Matrix = []
-        for at, turns in zip(cast("Sequence[Any]", self.varied.position), self.mech.revolute):
-            if turns:
+        for k, (at, turns) in enumerate(zip(cast("Sequence[Any]", self.varied.position), self.mech.revolute)):
+            if k in self.sys.coordinates:
+                rows.append([self.one if k == own else self.zero for own in self.sys.coordinates])
+            elif turns:
                 s, c = map(_plain, at)
                 rows.append([c * ds - s * dc for ds, dc in zip(self.derivatives(at[0]), self.derivatives(at[1]))])
             else:
@@ -156,7 +154,7 @@ class Reference:
 
     def generalized(self, torques: Sequence[Scalar]) -> Sequence[Scalar]:
         """W^T tau."""
-        return torques if self.W is None else times(transposed(self.W), torques, self.zero)
+        return times(transposed(self.W), torques, self.zero)
 
     def pushed(self, tau: Sequence[Scalar]) -> Sequence[Scalar]:
         """What the actuators give the coordinates."""
@@ -173,8 +171,7 @@ class Reference:
         assert M is not None
         assert h is not None
         variables = sys.variables(given.variables[:n], given.variables[n:])
-        qd = xd if self.W is None else times(self.W, xd, self.zero)
-        acting = self.generalized(joint_actions(sys, variables, qd, self.sqrt))
+        acting = self.generalized(joint_actions(sys, variables, times(self.W, xd, self.zero), self.sqrt))
         return M["M"], [a - b - c for a, b, c in zip(h["h"], acting, self.loads(xd))]
 
     def loads(self, xd: Sequence[Scalar]) -> list[Scalar]:

@@ -29,7 +29,7 @@ _ALONG: dict[BaseAxis, int] = {"x": 0, "y": 1, "z": 2, "yaw": 2, "pitch": 1, "ro
 Rows = Sequence[Sequence[Scalar]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class System:
     """A mechanism at a configuration with its setup.
 
@@ -80,17 +80,20 @@ class System:
         revolute = self.mech.revolute
         return [given.get(k, None if revolute[k] else at) for k, at in enumerate(self.position)]
 
+    @cached_property
+    def W(self) -> Rows:
+        """Every joint's rate per coordinate's."""
+        zero, one, places = self.mech.zero, self.mech.one, range(len(self.coordinates))
+        rates = self.state.rates
+        return [[one if i == k else zero for i in places] for k in places] if rates is None else rates
+
     def joint_rates(self, xd: Sequence[Scalar]) -> list[Scalar]:
         """Every joint's rate from the coordinates'."""
-        W = self.state.rates
-        return list(xd) if W is None else times(W, xd, self.mech.zero)
+        return times(self.W, xd, self.mech.zero)
 
     def generalized(self, places: Sequence[int], torques: Sequence[Scalar]) -> list[Scalar]:
         """The generalized forces in these coordinates of torques and forces at all joints: W^T tau."""
-        W = self.state.rates
-        if W is None:
-            return [torques[place] for place in places]
-        return times(transposed(_columns(W, places)), torques, self.mech.zero)
+        return times(transposed(_columns(self.W, places)), torques, self.mech.zero)
 
     def allocated(self, force: Sequence[Scalar], W: Rows | None = None) -> list[Scalar]:
         """tau of the actuated joints that give these generalized forces in the free coordinates.
@@ -98,10 +101,7 @@ class System:
         Where the actuators are more than the free coordinates: the least sum of tau^2 / weight. `W` is the joints'
         rates per coordinate's, by default the state's.
         """
-        W, driven, mech = self.state.rates if W is None else W, self.actuated, self.mech
-        if W is None:
-            place = {k: i for i, k in enumerate(self.free)}
-            return [force[place[k]] for k in driven]
+        W, driven, mech = W or self.W, self.actuated, self.mech
         if len(driven) < len(self.free):
             raise RobotError(
                 f"{len(driven)} driven joints are left for {len(self.free)} free coordinates: prescribe no driven "

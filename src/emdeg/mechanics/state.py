@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from emdeg.algebra import Algebra, Array, Dual, Floats
+from emdeg.algebra import Algebra, Array, Dual, Floats, derivative
 from emdeg.errors import RobotError
 from emdeg.mechanics.arrays import Everywhere, Surroundings, checked_arrays
 from emdeg.mechanics.formulations import composite_body, kinematics
@@ -36,6 +36,10 @@ from emdeg.robot import TREE_KIND, Robot, kind_named, known_kinds, need_numbers,
 
 Outputs = Mapping[str, Any]
 """Output's name -> a scalar, or nested sequences of scalars: what a formulation yields."""
+
+
+TIME = 1
+"""The level of dual numbers that vary with time: the coordinates', below it, may vary besides."""
 
 
 class RootAlgebra(Algebra, Protocol):
@@ -155,11 +159,13 @@ class Balance:
 
 
 class FramedState:
-    """What the states of all kinds have in common: frames, rest, and unit speeds."""
+    """What the states of all kinds have in common: frames, rest, unit speeds, and every joint's motion."""
 
     tree: Any
     position: Any
     n: Any
+    rates: Any
+    varied: Any
 
     @property
     def frame(self) -> Frames:
@@ -178,6 +184,33 @@ class FramedState:
     def unit(self, k: int) -> list[Scalar]:
         """A unit speed, or acceleration, of coordinate k alone."""
         return [self.tree.one if i == k else self.tree.zero for i in range(self.n)]
+
+    @property
+    def actuator_weights(self) -> Sequence[Scalar]:
+        """Equal ones."""
+        return [self.tree.one] * self.n
+
+    def drift(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        """Every joint's acceleration while the speeds stay as they are, by how `rates` change along the motion."""
+        zero = self.tree.zero
+        if self.rates is None:
+            return [zero] * self.tree.nv
+        later = self.varied({"q": [{0: v} for v in qd]}, TIME).rates
+        change = [[derivative(x, 0, zero, TIME) for x in row] for row in later]
+        return [total([zero, *(x * v for x, v in zip(row, qd))]) for row in change]
+
+    def joint_mass_matrix(self) -> list[list[Scalar]]:
+        """M of the links alone."""
+        return composite_body.mass_matrix(self.tree, self.frame)
+
+    @property
+    def shares_inertia(self) -> bool:
+        return False
+
+    def with_shared_inertia(
+        self, tau: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+    ) -> Sequence[Scalar]:
+        return tau
 
     def varied_arrays(self, rates: Mapping[str, Sequence[Rates]], level: int) -> dict[str, list[Scalar]]:
         """Every array beyond q over dual numbers of a level, where the rates say how its entries change."""
@@ -318,25 +351,6 @@ class TreeState(FramedState):
     @property
     def rates(self) -> None:
         return None
-
-    @property
-    def actuator_weights(self) -> Sequence[Scalar]:
-        return [self.tree.one] * self.n
-
-    def drift(self, qd: Sequence[Scalar]) -> list[Scalar]:
-        return self.rest
-
-    def joint_mass_matrix(self) -> list[list[Scalar]]:
-        return self.mass_matrix()
-
-    @property
-    def shares_inertia(self) -> bool:
-        return False
-
-    def with_shared_inertia(
-        self, tau: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-    ) -> Sequence[Scalar]:
-        return tau
 
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         return ()

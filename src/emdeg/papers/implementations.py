@@ -16,6 +16,7 @@ from emdeg.mechanics.trees import applied_torques, elements_by
 from emdeg.papers.formulations import extended_body, izaguirre_paul, walker_orin
 from emdeg.papers.formulations.extended_body_rates import extended_body_coefficients
 from emdeg.papers.formulations.luh_walker_paul import efforts_by_luh_walker_paul
+from emdeg.papers.formulations.partial_velocities import kane_coefficients, kane_efforts
 from emdeg.papers.formulations.uicker import uicker_coefficients
 
 Matrix = list[list[Scalar]]
