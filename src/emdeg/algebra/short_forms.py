@@ -24,7 +24,7 @@ Views = tuple[PlainPoly, ...]
 """One function in each angle system, sines at most linear."""
 
 ParameterKey = tuple[tuple[Generator, int], ...]
-"""A product of parameters: letters with exponents, in the algebra's order; () is 1."""
+"""A product of parameters: symbols with exponents, in the algebra's order; () is 1."""
 
 TERM = 10
 """What a term weighs."""
@@ -46,7 +46,7 @@ class WrittenForm:
 
 
 class ExponentLayout:
-    """Where each letter of an algebra stands in the exponents of a `PlainPoly`."""
+    """Where each symbol of an algebra stands in the exponents of a `PlainPoly`."""
 
     def __init__(self, algebra: TrigAlgebra) -> None:
         self.algebra = algebra
