@@ -7,7 +7,7 @@ angle systems and through the choice of s^2 or c^2 for each angle for those with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -162,12 +162,8 @@ class ShortForms:
         """The `WrittenForm.size` of the shortest form found."""
         key = frozenset(views[0].items())
         if key not in self._sizes:
-            self._sizes[key] = min(self._forms_size(views))
+            self._sizes[key] = min(form.size for form in self.own_forms(views))
         return self._sizes[key]
-
-    def _forms_size(self, views: Views) -> Iterable[tuple[int, int]]:
-        for meaning, poly in zip(self._meanings, views):
-            yield WrittenForm(meaning, fewest_terms(poly, len(self.layout.angles))).size
 
     def own_forms(self, views: Views) -> list[WrittenForm]:
         """One form in each angle system, that with the fewest terms there."""
