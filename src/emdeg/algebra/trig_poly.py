@@ -138,7 +138,7 @@ class TrigPoly:
 
     @property
     def number(self) -> Fraction:
-        """The rational value; ValueError if any letter occurs."""
+        """The rational value; ValueError if any symbol occurs."""
         if not self.is_number:
             raise ValueError(f"{self} is not a number")
         return _fraction(self._poly.leading_coefficient()) if self._poly else Fraction(0)
@@ -150,7 +150,7 @@ class TrigPoly:
 
     @property
     def generators(self) -> tuple[Generator, ...]:
-        """The letters that occur, in the algebra's order."""
+        """The symbols that occur, in the algebra's order."""
         return tuple(g for g, d in zip(self.algebra.generators, self._poly.degrees()) if d > 0)
 
     @property
@@ -159,11 +159,11 @@ class TrigPoly:
         return max(0, int(self._poly.total_degree()))
 
     def degree(self, generator: Generator) -> int:
-        """The largest exponent of one letter; 0 for the zero formula."""
+        """The largest exponent of one symbol; 0 for the zero formula."""
         return max(0, int(self._poly.degrees()[self.algebra.index(generator)]))
 
     def terms(self) -> Iterator[tuple[Fraction, dict[Generator, int]]]:
-        """Each term as (coefficient, exponents by letter), in the algebra's lexicographic order."""
+        """Each term as (coefficient, exponents by symbol), in the algebra's lexicographic order."""
         generators = self.algebra.generators
         for monomial, coefficient in self._poly.to_dict().items():
             yield _fraction(coefficient), {g: int(e) for g, e in zip(generators, monomial) if e}
@@ -187,7 +187,7 @@ class TrigPoly:
         return self.algebra._substitute(self, values)
 
     def map(self, letter: Callable[[Generator], S], number: Callable[[Fraction], S]) -> S:
-        """This formula in another algebra, given how that one writes a letter and a rational.
+        """This formula in another algebra, given how that one writes a symbol and a rational.
 
         >>> from emdeg.algebra.trig_algebra import TrigAlgebra
         >>> algebra = TrigAlgebra(parameters=["a", "b"])
@@ -338,7 +338,7 @@ class Generator:
 
     @property
     def latex(self) -> str:
-        """LaTeX for this letter; every character of a parameter's name is a letter, a digit or _."""
+        """LaTeX for this symbol; every character of a parameter's name is a symbol, a digit or _."""
         if self.kind in ("sine", "cosine"):
             if isinstance(self.of, int):
                 return f"{self.kind[0]}_{{{self.of}}}"

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from emdeg.algebra import Array, Quotient, TrigPoly, lowest_terms
+from emdeg.algebra import Array, Quotient, QuotientField, TrigPoly, lowest_terms
 from emdeg.analysis.judging.entries import COEFFICIENTS, Asked
 from emdeg.analysis.judging.file import PrintedModel
 from emdeg.analysis.judging.meaning import Letters, Meaning
@@ -36,13 +36,12 @@ def _letters(model: Model) -> Letters:
     """The model's algebra; quotients, since something may be divided by."""
     algebra, revolute = model.algebra, [joint.kind == "revolute" for joint in model.robot.joints]
 
-    def pair(of: tuple[TrigPoly, TrigPoly]) -> tuple[Quotient, Quotient]:
-        return Quotient(of[0]), Quotient(of[1])
+    field = QuotientField(algebra)
 
     def position(k: int) -> Quotient | tuple[Quotient, Quotient]:
-        return pair(algebra.joint_sincos(k + 1)) if revolute[k] else Quotient(algebra.displacement(k + 1))
+        return field.joint_sincos(k + 1) if revolute[k] else field.displacement(k + 1)
 
-    return Letters(lambda value: Quotient(algebra.number(value)), lambda angle: pair(algebra.sincos(angle)), position)
+    return Letters(field.number, field.sincos, position)
 
 
 @dataclass(frozen=True)
