@@ -20,6 +20,7 @@ from emdeg.mechanics.mechanism import (
     Position,
     frames,
     in_base,
+    link_frame,
     mechanism_of,
     path,
     pose_matrices,
@@ -101,6 +102,11 @@ class Linkage:
     @property
     def n(self) -> int:
         return self.tree.n
+
+    @property
+    def loops(self) -> tuple[Bar | Meeting, ...]:
+        """What closes the loops, rods first."""
+        return (*self.bars, *self.meetings)
 
     @property
     def redundant(self) -> bool:
@@ -304,3 +310,65 @@ def rate_of(values: Any, zero: Scalar) -> Any:
     if isinstance(values, (list, tuple)):
         return [rate_of(value, zero) for value in values]
     return derivative(values, 0, zero, TIME)
+
+
+class Place:
+    """Where links are while their joints' positions become known one after the other."""
+
+    def __init__(self, link: Linkage, known: Mapping[int, Position]) -> None:
+        self.link = link
+        self.mech = link.tree
+        self.loops = {loop.name: loop for loop in link.loops}
+        self.position: dict[int, Position] = dict(known)
+        self._world: dict[int, tuple[Mat3, Vec3]] = {BASE: link.tree.base}
+
+    def world(self, k: int) -> tuple[Mat3, Vec3]:
+        """Link k's frame in the base frame."""
+        if k not in self._world:
+            self._world[k] = self._beyond(k, self.position[k])
+        return self._world[k]
+
+    def rest(self, k: int) -> tuple[Mat3, Vec3]:
+        """Link k's frame in the base frame with its joint at zero."""
+        return self._beyond(k, self.zero(k))
+
+    def _beyond(self, k: int, at: Position) -> tuple[Mat3, Vec3]:
+        R, p = self.world(self.mech.parent[k])
+        inner = link_frame(self.mech, k, at)
+        return matmul(R, inner[0]), add(p, mul(R, inner[1]))
+
+    def hinge(self, k: int) -> Anchor:
+        """Link k's frame on the link before it, with its joint at zero."""
+        R, p = link_frame(self.mech, k, self.zero(k))
+        return Anchor(self.mech.parent[k], R, p)
+
+    def zero(self, k: int) -> Position:
+        zero, one = self.mech.zero, self.mech.one
+        return (zero, one) if self.mech.revolute[k] else zero
+
+    def rod(self, name: str) -> Bar:
+        loop = self.loops[name]
+        assert isinstance(loop, Bar)
+        return loop
+
+    def point(self, anchor: Anchor) -> Vec3:
+        """An anchor's point in the base frame."""
+        if anchor.link == BASE:
+            return anchor.p
+        R, p = self.world(anchor.link)
+        return add(p, mul(R, anchor.p))
+
+    def axes(self, anchor: Anchor) -> Mat3:
+        """An anchor's axes in the base frame, as columns."""
+        return anchor.R if anchor.link == BASE else matmul(self.world(anchor.link)[0], anchor.R)
+
+    def local(self, anchor: Anchor, k: int) -> Vec3:
+        """An anchor's point in link k's frame, every joint between them known."""
+        p, at = anchor.p, anchor.link
+        while at != k:
+            inner = link_frame(self.mech, at, self.position[at])
+            p, at = add(inner[1], mul(inner[0], p)), self.mech.parent[at]
+        return p
+
+    def moves(self, k: int, anchor: Anchor) -> bool:
+        return k in path(self.mech, anchor.link)

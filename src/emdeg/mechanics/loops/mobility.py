@@ -13,7 +13,7 @@ from emdeg.algebra import Array, Residue
 from emdeg.algebra.linear import Matrix, eliminate, independent_rows
 from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.loops.closure import Plan
-from emdeg.mechanics.loops.levels import LevelStep, Tie
+from emdeg.mechanics.loops.linear_steps import AffineRelation, LinearSolve
 from emdeg.mechanics.loops.linkage import Linkage, Pivots, loops_of
 from emdeg.mechanics.loops.newton import MORE_DIGITS, closed_by_newton, evaluated, row_sizes
 from emdeg.mechanics.loops.rational import places_modulo_a_prime
@@ -82,7 +82,7 @@ def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None, speci
 
 def is_special(plan: Plan | None) -> bool:
     """Whether a plan rests on what joints have in common: then entries of the equations may be zero unseen."""
-    return plan is not None and any(isinstance(step, LevelStep | Tie) for step in plan)
+    return plan is not None and any(isinstance(step, LinearSolve | AffineRelation) for step in plan)
 
 
 def _pivots(link: Linkage, Phi: Matrix) -> Pivots:

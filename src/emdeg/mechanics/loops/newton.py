@@ -85,8 +85,13 @@ def whole(link: Linkage) -> Linkage:
     return link if link.rows is None else replace(link, rows=None)
 
 
-def corrected(link: Linkage, q: Array, free: Sequence[int], steps: int = STEPS) -> tuple[Array, Array]:
-    """(q with the joints `free` moved, what every equation of all (..., m) misses then, over the mechanism's size)."""
+def corrected(
+    link: Linkage, q: Array, free: Sequence[int], steps: int = STEPS, least: float = 1e-10
+) -> tuple[Array, Array]:
+    """(q with the joints `free` moved, what every equation of all (..., m) misses then, over the mechanism's size).
+
+    Equations below the share `least` of the largest singular value count as dependent.
+    """
     q, link, free = np.array(q, dtype=np.float64), whole(link), list(free)
     sizes = row_sizes(link)
     _, values, J = evaluated(link, q)
@@ -97,7 +102,7 @@ def corrected(link: Linkage, q: Array, free: Sequence[int], steps: int = STEPS) 
         if not moving.any():
             break
         with np.errstate(all="ignore"):
-            step = -(np.linalg.pinv(J[..., free], rcond=1e-10) @ values[..., None])[..., 0]
+            step = -(np.linalg.pinv(J[..., free], rcond=least) @ values[..., None])[..., 0]
         length = np.abs(step).max(axis=-1, keepdims=True)
         trial = q.copy()
         trial[..., free] += step * np.minimum(1.0, 0.5 / np.maximum(length, 1e-300))

@@ -21,9 +21,8 @@ from typing import cast
 
 from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import solve_system
-from emdeg.mechanics.loops.closure import Plan, Root, Turn
-from emdeg.mechanics.loops.linkage import Linkage
-from emdeg.mechanics.loops.place import Place
+from emdeg.mechanics.loops.closure import CircleIntersection, Plan, Root
+from emdeg.mechanics.loops.linkage import Linkage, Place
 from emdeg.mechanics.mechanism import path
 from emdeg.mechanics.spatial import Scalar, Vec3, add, column, dot, mul, scale, sub, total
 from emdeg.robot import BASE
@@ -66,8 +65,8 @@ def legs_of(link: Linkage, plan: Plan | None) -> Legs | None:
     origin = place.world(platform[-1])
     legs = []
     for step in plan:
-        bar = next((bar for bar in link.bars if isinstance(step, Turn) and bar.name == step.loop), None)
-        if bar is None or not isinstance(step, Turn) or mech.parent[step.joint] != BASE:
+        bar = next((bar for bar in link.bars if bar.name == step.loop), None)
+        if bar is None or not isinstance(step, CircleIntersection) or mech.parent[step.joint] != BASE:
             return None
         ends = (bar.first, bar.second) if bar.first.link == step.joint else (bar.second, bar.first)
         if ends[0].link != step.joint or ends[1].link != platform[-1]:
