@@ -1,7 +1,7 @@
 """The reduced model of a mechanism with closed loops, every entry expanded: M, C, G, J and J-dot in u and ud alone.
 
-Quotients and square roots have no place in a polynomial. So whatever is divided by gets a letter for its reciprocal
-(r1 = 1 / ...) and every root a letter of its own (h1 = sqrt ...), defined once and listed first; over these letters,
+Quotients and square roots have no place in a polynomial. So whatever is divided by gets a symbol for its reciprocal
+(r1 = 1 / ...) and every root a symbol of its own (h1 = sqrt ...), defined once and listed first; over these symbols,
 the sines and cosines of the tree's joints and the coordinates' rates each entry is one polynomial, in canonical form.
 `solution` says what the dependent joints are: with it everything is explicit in u.
 """
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly, quotient
-from emdeg.equations.loops.letters import LetterEntry, Names, formulas, names_of
+from emdeg.equations.loops.symbols import LoopSymbols, symbols_of
 from emdeg.mechanics.formulations import equations_by_virtual_work
 from emdeg.mechanics.loops import Linkage, closing_of, linkage_of, solve
 from emdeg.mechanics.loops import reduction as closed_loop
@@ -27,7 +27,7 @@ class Expanded:
 
     robot: Robot
     link: Linkage
-    names: Names
+    symbols: LoopSymbols
     solution: dict[int, tuple[TrigPoly, ...]] | None
     M: list[list[TrigPoly]]
     C: list[list[TrigPoly]]
@@ -37,32 +37,28 @@ class Expanded:
 
     def C_of_virtual_work(self) -> list[list[TrigPoly]]:
         """The other C, sum of J^T (m J-dot ...) over the bodies: the same C ud (Asadi and Heydari (41))."""
-        at, ud = _state(self.names, self.link)
-        return formulas(equations_by_virtual_work(self.link, at, closed_loop.tree_rates(self.link, at, ud)).C)
+        at, move = _state(self.symbols, self.link)
+        return cast(Any, equations_by_virtual_work(self.link, at, move).C)
 
 
-def _state(names: Names, link: Linkage) -> tuple[list[Any], list[LetterEntry]]:
-    """Every joint's position, and the coordinates' rates, in letters."""
-    return [names.position(k) for k in range(link.n)], [names.rate(k) for k in link.coordinates]
+def _state(symbols: LoopSymbols, link: Linkage) -> tuple[list[Any], closed_loop.TreeRates]:
+    """Every joint's position and the tree's rates in symbols."""
+    at = [symbols.joint_position(k) for k in range(link.n)]
+    return at, closed_loop.tree_rates(link, at, [symbols.joint_rate(k) for k in link.coordinates])
 
 
 def expand_loops(robot: Robot, *, budget: int = DEFAULT_MAX_TERMS) -> Expanded:
     """Every entry of the reduced model of a robot with closed loops."""
     found = closing_of(robot)
-    names = names_of(robot, budget=budget)
-    link = linkage_of(robot, names, found.mobility.rows, found.mobility.pivots)
-    at, ud = _state(names, link)
+    symbols = symbols_of(robot, budget=budget)
+    link = linkage_of(robot, symbols, found.mobility.rows, found.mobility.pivots)
     solution = None
     if found.plan is not None:
-        closed = solve(link, found.plan, {k: at[k] for k in link.coordinates}, names.root)
-        solution = {k: _polys(closed[k]) for k in link.dependent}
-    model = closed_loop.model(link, at, closed_loop.tree_rates(link, at, ud))
-    M, C, J, J_rate, (G,) = map(formulas, (model.M, model.C, model.J, model.J_rate, [model.G]))
-    return Expanded(robot, link, names, solution, M, C, G, J, J_rate)
-
-
-def _polys(position: Any) -> tuple[TrigPoly, ...]:
-    return tuple(x.poly for x in position) if isinstance(position, tuple) else (position.poly,)
+        own = {k: symbols.joint_position(k) for k in link.coordinates}
+        closed: list[Any] = solve(link, found.plan, own, symbols.root)
+        solution = {k: closed[k] if isinstance(closed[k], tuple) else (closed[k],) for k in link.dependent}
+    model: Any = closed_loop.model(link, *_state(symbols, link))
+    return Expanded(robot, link, symbols, solution, model.M, model.C, model.G, model.J, model.J_rate)
 
 
 def expanded_document(found: Expanded, parts: Iterable[str]) -> Document:
@@ -97,11 +93,13 @@ def _overview(found: Expanded) -> Section:
 
 
 def _letters(found: Expanded) -> Section:
-    one = found.names.algebra.one
+    one = found.symbols.one
     items: list[Item] = [
-        Equation(Label("h", str(i)), SquareRoot(radicand)) for i, radicand in enumerate(found.names.roots, 1)
+        Equation(Label("h", str(i)), SquareRoot(radicand)) for i, radicand in enumerate(found.symbols.roots, 1)
     ]
-    items += [Equation(Label("r", str(i)), quotient(one, below)) for i, below in enumerate(found.names.reciprocals, 1)]
+    items += [
+        Equation(Label("r", str(i)), quotient(one, below)) for i, below in enumerate(found.symbols.reciprocals, 1)
+    ]
     return Section("letters", "Roots and reciprocals", tuple(items))
 
 
@@ -110,7 +108,7 @@ def _solution(found: Expanded) -> Section:
         return Section("solution", "The dependent joints", (Paragraph("The loops close numerically only."),))
     items: list[Item] = []
     for k, parts in found.solution.items():
-        names = [f"s{k + 1}", f"c{k + 1}"] if len(parts) == 2 else [found.names.slides.get(k, f"q{k + 1}")]
+        names = [f"s{k + 1}", f"c{k + 1}"] if len(parts) == 2 else [found.symbols.slides.get(k, f"q{k + 1}")]
         items += [Equation(label(name), value) for name, value in zip(names, parts)]
     return Section("solution", "The dependent joints, from the coordinates", tuple(items))
 

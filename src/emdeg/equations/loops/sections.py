@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
 from emdeg.algebra import TrigPoly, quotient
 from emdeg.equations.loops.blocks import Formulas, LoopModel, NamedBlock, Quotients, centre
-from emdeg.equations.loops.letters import LetterEntry
 from emdeg.mechanics.loops import closing_of
 from emdeg.writing import (
     Document,
@@ -44,7 +43,7 @@ def _named(model: LoopModel, joints: Iterable[int]) -> str:
 
 def _overview(model: LoopModel) -> Section:
     robot, link = model.robot, model.link
-    slides = ", ".join(model.names.slides.values())
+    slides = ", ".join(model.symbols.slides.values())
     letters = "s1, c1: sine and cosine of joint 1; qd1: its rate"
     letters += f"; {slides}: slides, xdot the rate of x" if slides else ""
     items: list[Item] = [
@@ -119,7 +118,7 @@ def _terms(model: LoopModel, dotted: bool) -> list[Written]:
         return []
     axial = _axial(model)
     for k in range(link.n):
-        factor = _poly(link.bare.drive[k]) + (_about_centre(model, k)[2][2] if k in axial else 0)
+        factor = cast(TrigPoly, link.bare.drive[k]) + (_about_centre(model, k)[2][2] if k in axial else 0)
         if factor:
             head, row = ("J", link.driven.index(k) + 1) if k in link.driven else ("W", k + 1)
             found.append(_product(factor, Label(head, f"_{row}"), Label(head, f"_{row}", dots=int(dotted))))
@@ -171,16 +170,11 @@ def _sum(head: str, terms: Sequence[Written], sign: str = "") -> list[Item]:
     return [Statement(Written(text, shown, math))]
 
 
-def _poly(value: object) -> TrigPoly:
-    """What the mechanics gave over `Names`."""
-    return cast(LetterEntry, value).poly
-
-
 def _mass(model: LoopModel, block: NamedBlock) -> TrigPoly:
     """What a point's Jacobian is weighed with."""
     if block.symbol in ("L", "O"):
-        return _poly(model.link.bare.inertia[block.number - 1].m)
-    return _poly(model.link.bars[block.number - 1].masses["CAK".index(block.symbol)])
+        return cast(TrigPoly, model.link.bare.inertia[block.number - 1].m)
+    return cast(TrigPoly, model.link.bars[block.number - 1].masses["CAK".index(block.symbol)])
 
 
 def _axial(model: LoopModel) -> dict[int, int]:
@@ -190,23 +184,22 @@ def _axial(model: LoopModel) -> dict[int, int]:
         i = block.number - 1
         if block.symbol == "w":
             own = [str(x) if x else "" for x in block.here[2]]
-            if not any(x for row in block.here[:2] for x in row) and own == list(model.letters[i]):
+            if not any(x for row in block.here[:2] for x in row) and own == list(model.entries[i]):
                 found[i] = i
     return found
 
 
 def _about_centre(model: LoopModel, i: int) -> list[list[TrigPoly]]:
     """The tensor about the mass centre, where that is a formula; about the frame's origin elsewhere."""
-    body = model.link.bare.inertia[i]
-    c = centre(cast("tuple[LetterEntry, ...]", body.mr), cast(LetterEntry, body.m))
-    J = [[_poly(x) for x in row] for row in body.J]
-    if c is None:
+    body: Any = model.link.bare.inertia[i]
+    r: Any = centre(body)
+    J = [list(row) for row in body.J]
+    if r is None:
         return J
-    m, r = _poly(body.m), [_poly(x) for x in c]
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
     for a in range(3):
         for b in range(3):
-            J[a][b] = J[a][b] - m * ((square if a == b else square * 0) - r[a] * r[b])
+            J[a][b] = J[a][b] - body.m * ((square if a == b else square * 0) - r[a] * r[b])
     return J
 
 
@@ -222,10 +215,10 @@ def _coriolis(model: LoopModel) -> Section:
 
 def _constants(model: LoopModel) -> Section:
     _ = model.model  # whose sums they are
-    items: list[Item] = [Equation(Label("k", str(i)), value) for i, value in enumerate(model.names.constants, 1)]
-    if model.names.reciprocals:
-        one = model.names.algebra.one
-        items += [Equation(Label("r", str(i)), quotient(one, x)) for i, x in enumerate(model.names.reciprocals, 1)]
+    items: list[Item] = [Equation(Label("k", str(i)), value) for i, value in enumerate(model.symbols.constants, 1)]
+    if model.symbols.reciprocals:
+        one = model.symbols.one
+        items += [Equation(Label("r", str(i)), quotient(one, x)) for i, x in enumerate(model.symbols.reciprocals, 1)]
     return Section("constants", "Constants", tuple(items or [Paragraph("None.")]))
 
 
