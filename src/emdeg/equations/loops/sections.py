@@ -24,7 +24,9 @@ from emdeg.writing import (
     mathml,
 )
 
-NOTHING_BETWEEN = Written("", "")
+SPACE, THIN = Written(" ", " "), Written(" ", r"\,", "<mspace width='.17em'/>")
+BRACKETS = Written("(", r"\bigl(", "<mo>(</mo>"), Written(")", r"\bigr)", "<mo>)</mo>")
+GYROSCOPIC = Written(" + w x ", r" + \omega \times ", "<mo>+</mo><mi>&#x3C9;</mi><mo>&#xD7;</mo>")
 
 
 def loop_document(model: LoopModel, parts: Iterable[str]) -> Document:
@@ -128,31 +130,31 @@ def _terms(model: LoopModel, dotted: bool) -> list[Written]:
             found += [_product(mass, own, other)] if (mass := _mass(model, block)) else []
         elif block.symbol == "w" and block.number - 1 not in axial:
             tensor = Label("I", f"_{block.number}")
-            right, right_latex = f"{tensor} {other}", f"{tensor.latex} {other.latex}"
-            right_math = mathml.label(tensor) + mathml.label(other)
+            right = [_symbol(tensor), SPACE, _symbol(other)]
             if dotted:
-                right = f"({right} + w x {tensor} {own})"
-                right_latex = rf"\bigl({right_latex} + \omega \times {tensor.latex} {own.latex}\bigr)"
-                turned = f"<mo>+</mo><mi>&#x3C9;</mi><mo>&#xD7;</mo>{mathml.label(tensor)}{mathml.label(own)}"
-                right_math = f"<mo>(</mo>{right_math}{turned}<mo>)</mo>"
-            found.append(Written(f"{own}^T {right}", f"{own.latex}^{{T}} {right_latex}", _transposed(own) + right_math))
+                right = [BRACKETS[0], *right, GYROSCOPIC, _symbol(tensor), SPACE, _symbol(own), BRACKETS[1]]
+            found.append(_joined(_transposed(own), *right))
     return found
 
 
-def _product(factor: TrigPoly, left: Label, right: Label, turned: Written = NOTHING_BETWEEN) -> Written:
+def _joined(*parts: Written) -> Written:
+    return Written(*("".join(texts) for texts in zip(*((part.text, part.latex, part.mathml) for part in parts))))
+
+
+def _symbol(of: Label) -> Written:
+    return Written(str(of), of.latex, mathml.label(of))
+
+
+def _transposed(of: Label) -> Written:
+    return Written(f"{of}^T ", f"{of.latex}^{{T}} ", f"<msup><mrow>{mathml.label(of)}</mrow><mi>T</mi></msup>")
+
+
+def _product(factor: TrigPoly, left: Label, right: Label, *between: Written) -> Written:
     """factor left^T right, with what turns the right one between them."""
-    text, shown, math = line(factor), latex.line(factor), mathml.formula(factor)
+    written = Written(line(factor), latex.line(factor), mathml.formula(factor))
     if len(factor) > 1:
-        text, shown, math = f"({text})", rf"\bigl({shown}\bigr)", f"<mo>(</mo>{math}<mo>)</mo>"
-    return Written(
-        f"{text} {left}^T {turned.text}{right}",
-        rf"{shown}\,{left.latex}^{{T}} {turned.latex}{right.latex}",
-        f"{math}<mspace width='.17em'/>{_transposed(left)}{turned.mathml}{mathml.label(right)}",
-    )
-
-
-def _transposed(of: Label) -> str:
-    return f"<msup><mrow>{mathml.label(of)}</mrow><mi>T</mi></msup>"
+        written = _joined(BRACKETS[0], written, BRACKETS[1])
+    return _joined(written, THIN, _transposed(left), *between, _symbol(right))
 
 
 def _sum(head: str, terms: Sequence[Written], sign: str = "") -> list[Item]:
@@ -227,22 +229,12 @@ def _gravity(model: LoopModel) -> Section:
     if all(block.symbol != "O" for block in model.blocks):
         for block in model.blocks:
             if block.symbol != "w" and (mass := _mass(model, block)):
-                turned = NOTHING_BETWEEN
-                if block.axes is not None:
-                    axes = _transposed(Label("R", f"_{block.axes}"))
-                    turned = Written(f"R_{block.axes}^T ", rf"R_{{{block.axes}}}^{{T}} ", axes)
-                terms.append(_product(mass, _label(block), Label("g"), turned))
+                axes = [] if block.axes is None else [_transposed(Label("R", f"_{block.axes}"))]
+                terms.append(_product(mass, _label(block), Label("g"), *axes))
     told = _sum("G", terms, sign="-")
     if told:
         told.append(Paragraph("g: the acceleration of gravity; R_1: the axes of link 1 in the base."))
-    return Section(
-        "G",
-        "Gravity",
-        (
-            *told,
-            MatrixEquation(Label("G"), tuple((x,) for x in model.model[2])),
-        ),
-    )
+    return Section("G", "Gravity", (*told, MatrixEquation(Label("G"), tuple((x,) for x in model.model[2]))))
 
 
 LOOP_PARTS: dict[str, Callable[[LoopModel], Section]] = {

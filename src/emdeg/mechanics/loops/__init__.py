@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from emdeg.mechanics.loops.views import (
         coordinates_of,
         joint_positions,
+        open_by,
         reachable,
         singularity_figures,
         weak_loops,

@@ -26,7 +26,7 @@ from emdeg.mechanics.loops.linkage import (
     linkage_of,
     world_frames,
 )
-from emdeg.mechanics.loops.newton import corrected, evaluated, positions_of, row_sizes, turned_seams
+from emdeg.mechanics.loops.newton import corrected, positions_of, row_sizes, scaled, turned_seams
 from emdeg.robot import Body, Draft, assemble
 from emdeg.robot.loops import Closure, End, LoopsDraft, NamedEnd
 from emdeg.robot.mjcf_equalities import JOINT, Turned, mujoco_package
@@ -163,8 +163,7 @@ def _moved(meeting: Meeting, turn: Array, way: Array) -> Meeting:
 
 def _motions(link: Linkage, q: Array) -> Array:
     """(joints, degrees of freedom): the motions that leave the loops closed at q, as orthonormal columns."""
-    _, _, J = evaluated(link, q)
-    _, sizes, V = np.linalg.svd(J / row_sizes(link)[:, None])
+    _, sizes, V = np.linalg.svd(scaled(link, q)[1])
     return V[int((sizes > GAP * max(1.0, float(sizes.max(initial=0.0)))).sum()) :].T
 
 

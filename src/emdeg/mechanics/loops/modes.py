@@ -22,7 +22,7 @@ from emdeg.mechanics.loops.closure import CircleIntersection, Leg, Plan, solve
 from emdeg.mechanics.loops.continuation import continued, roots_at, signs
 from emdeg.mechanics.loops.linear_steps import AffineRelation
 from emdeg.mechanics.loops.linkage import Linkage, Place
-from emdeg.mechanics.loops.newton import open_rows
+from emdeg.mechanics.loops.newton import open_rows, wrapped
 from emdeg.robot import Robot, choose
 
 MOST = 1024
@@ -161,9 +161,7 @@ def follow_path(robot: Robot, q: ArrayLike) -> FollowedPath:
         at, met = continued(found.link, at, there, f" from pose {k} to pose {k + 1}")
         meetings += [MeetingOfModes(k, place) for place in met]
         joints.append(at)
-    turning = np.array(found.link.tree.revolute)
-    whole = np.where(turning[own], np.remainder(path[-1] - path[0] + np.pi, 2 * np.pi) - np.pi, path[-1] - path[0])
-    closed = bool(np.abs(whole).max() < SAME)
+    closed = bool(np.abs(wrapped(path[-1] - path[0], np.array(found.link.tree.revolute)[own])).max() < SAME)
     begin, end = (_label_at(robot, found, x) for x in (joints[0], joints[-1]))
     returned = closed and _same(found.link, joints[0], joints[-1])
     return FollowedPath(np.stack(joints), begin, end, tuple(meetings), closed, returned)
@@ -257,5 +255,4 @@ def _sign_text(link: Linkage, joints: Array) -> str:
 
 
 def _same(link: Linkage, a: Array, b: Array) -> bool:
-    from_turns = np.where(np.array(link.tree.revolute), np.remainder(a - b + np.pi, 2 * np.pi) - np.pi, a - b)
-    return bool(np.abs(from_turns).max() < SAME)
+    return bool(np.abs(wrapped(a - b, link.tree.revolute)).max() < SAME)

@@ -6,7 +6,7 @@ The loops are closed anew at every evaluation, so nothing can drift off the cons
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from emdeg.mechanics.loops import (
     LoopState,
     conditions,
     continued,
-    evaluated,
     functions,
     numeric_loop_state,
     positions_of,
@@ -113,12 +112,6 @@ def followed_energies(robot: Robot, q: Array, qd: Array) -> tuple[Array, Array, 
     way = Followed(robot, q[0])
     T, V, p = zip(*(way.energies(a, b) for a, b in zip(q, qd)))
     return np.array(T), np.array(V), np.array(p)
-
-
-def open_by(robot: Robot, joints: Array) -> Array:
-    """(...): by how much [m, m^2, 1] the worst loop misses at configurations of all joints."""
-    _, values, _ = evaluated(replace(ready(robot).link, rows=None), joints)
-    return np.abs(values).max(axis=-1)
 
 
 def distances(robot: Robot, joints: Array) -> dict[str, float]:
