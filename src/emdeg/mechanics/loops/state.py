@@ -13,7 +13,7 @@ from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closure import Plan, Root, solve
 from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
 from emdeg.mechanics.loops.singularity import Conditions, conditions, require_regular
-from emdeg.mechanics.mechanism import Mechanism, Position, Rates, led, varying
+from emdeg.mechanics.mechanism import Mechanism, Position, Rates, led
 from emdeg.mechanics.spatial import Scalar, total
 from emdeg.mechanics.state import FramedState
 
@@ -78,12 +78,8 @@ class LoopState(FramedState):
 
     def seeded(self) -> list[Position]:
         """Every joint's position over dual numbers through the closure itself, coordinate k varying in direction k."""
-        assert self.plan is not None
-        known = {
-            k: varying(at, self.tree.revolute[k], i, self.tree.one)
-            for i, (k, at) in enumerate(self.coordinates.items())
-        }
-        return solve(self.link, self.plan, known, partial(_dual_root, root=self.root))
+        units = [{k: self.tree.one} for k in range(self.n)]
+        return list(self.varied({"q": units}, 0, closing=True).position)
 
     def varied(self, rates: Mapping[str, Sequence[Rates]], level: int, closing: bool = False) -> LoopState:
         """The same state over dual numbers of a level; the rates say how each entry of an input array changes.

@@ -158,17 +158,16 @@ def met(robot: Robot, t: Array, q: Array, at: Callable[[Array], Array] | None) -
     """
     joints, there = _reached(robot, q)
     distance, side = _first_kind(robot, joints, there)
-    flips = np.flatnonzero(side[:-1] * side[1:] < 0)
+    flips = np.flatnonzero(side[:-1] * side[1:] < 0).tolist()
     if at is None:
-        near = [k for k in flips if min(distance[k], distance[k + 1]) < NEAR]
-        return [Met(float(t[k]), q[k], True) for k in near]
+        return [Met(float(t[k]), q[k], True) for k in flips if min(distance[k], distance[k + 1]) < NEAR]
 
     def closer(times: Array, k: int) -> tuple[Array, Array]:
         """The same at other times, on the way of closing that the run is on at its place k."""
         return _first_kind(robot, *_reached(robot, at(times), joints[k]))
 
     found = []
-    for k in map(int, flips):
+    for k in flips:
         begin, end = t[k], t[k + 1]
         for _ in range(8):
             times = np.linspace(begin, end, 9)
@@ -178,14 +177,13 @@ def met(robot: Robot, t: Array, q: Array, at: Callable[[Array], Array] | None) -
         if closer(middle, k)[0][0] < TOUCHED:
             found.append(Met(float(middle[0]), at(middle)[0], True))
     low = (distance[1:-1] <= distance[:-2]) & (distance[1:-1] <= distance[2:]) & (side[:-2] * side[2:] > 0)
-    for k in map(int, np.flatnonzero(low) + 1):
-        rim, times = max(distance[k - 1], distance[k + 1]), np.linspace(t[k - 1], t[k + 1], 17)
-        for _ in range(3):
-            least = int(np.argmin(closer(times, k - 1)[0]))
-            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, 16)], 17)
-        near = closer(times, k - 1)[0]
-        least = int(np.argmin(near))
-        if near[least] < TOUCHED * rim:
+    for k in (np.flatnonzero(low) + 1).tolist():
+        times, least = np.array([t[k - 1], t[k + 1]]), 0
+        for _ in range(4):
+            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, len(times) - 1)], 17)
+            near = closer(times, k - 1)[0]
+            least = int(np.argmin(near))
+        if near[least] < TOUCHED * max(distance[k - 1], distance[k + 1]):
             found.append(Met(float(times[least]), at(times[least : least + 1])[0], False))
     return sorted(found, key=lambda one: one.t)
 
