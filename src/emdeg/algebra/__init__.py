@@ -57,8 +57,7 @@ if TYPE_CHECKING:
         residue_of,
         root_of,
     )
-    from emdeg.algebra.quotients import Quotient, lowest_terms, quotient
-    from emdeg.algebra.rational_functions import RationalFunction, RationalFunctions
+    from emdeg.algebra.quotients import Quotient, QuotientField, lowest_terms, quotient
     from emdeg.algebra.scalar import (
         Algebra,
         Dual,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Array, PrimeField, RationalFunction, RationalFunctions, Residue
+from emdeg.algebra import Array, PrimeField, Quotient, QuotientField, Residue
 from emdeg.errors import NoSquare, OverBudget
 from emdeg.mechanics.loops.closure import CircleIntersection, ClosedForm, Expression, Plan, Step, solve
 from emdeg.mechanics.loops.linear_steps import LinearSolve
@@ -27,6 +27,8 @@ PLACES = 64
 """Of them with one prime."""
 DEEPEST = 8
 """Of more roots than this a place at which all exist is not looked for."""
+MOST_TERMS = 3000
+"""Terms of a numerator or a denominator on the way; larger ones take minutes to reduce."""
 LONG = 300
 """Terms of a formula beyond which it is not written out."""
 _NO_FORMULA = (KeyError, NoSquare, OverBudget, ZeroDivisionError)
@@ -44,12 +46,12 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
     chosen = [i for i in chosen if i in squares or not plan[i].roots]
     if not chosen:
         return plan
-    algebra = RationalFunctions(algebra_of(bare))
+    algebra = QuotientField(algebra_of(bare, budget=MOST_TERMS))
     link = linkage_of(bare, algebra)
     place = Place(link, {k: _symbols(algebra, link, k) for k in link.coordinates})
     steps: list[Step] = []
     for i, step in enumerate(plan):
-        steps.append(_closed_form(algebra, place, step, start, values) if i in chosen else step)
+        steps.append(_closed_form(place, step, start, values) if i in chosen else step)
         try:
             _take(place, step)
         except _NO_FORMULA:  # what follows from here is no formula
@@ -118,15 +120,12 @@ def _random_coordinates(link: Linkage, field: PrimeField, place: int) -> dict[in
     return field_coordinates(link, PrimeField(f"{field.seed} {place}", field.prime))
 
 
-def _symbols(algebra: RationalFunctions, link: Linkage, k: int) -> Position:
-    if not link.tree.revolute[k]:
-        return algebra.of(algebra.trig.displacement(k + 1))
-    s, c = algebra.trig.joint_sincos(k + 1)
-    return algebra.of(s), algebra.of(c)
+def _symbols(algebra: QuotientField, link: Linkage, k: int) -> Position:
+    return algebra.joint_sincos(k + 1) if link.tree.revolute[k] else algebra.displacement(k + 1)
 
 
-def _formula_root(value: RationalFunction, _: str) -> RationalFunction:
-    found = value.root() if len(value) <= LONG else None
+def _formula_root(value: Quotient, _: str) -> Quotient:
+    found = value.square_root() if len(value) <= LONG else None
     if found is None:
         raise NoSquare
     return found
@@ -144,16 +143,14 @@ def _parts(position: Any) -> tuple[Any, ...]:
     return position if isinstance(position, tuple) else (position,)
 
 
-def _closed_form(
-    algebra: RationalFunctions, place: Place, step: Step, start: Array, values: Mapping[str, float]
-) -> Step:
+def _closed_form(place: Place, step: Step, start: Array, values: Mapping[str, float]) -> Step:
     """The step's formulas, or the step itself where they are too long or do not exist."""
     found: list[Expression] = []
     try:
         for variant in step.variants():
             there = Place(place.link, place.position)
             _take(there, variant)
-            found.append(_expression(algebra, there.position[step.joint]))
+            found.append(_expression(there.position[step.joint]))
     except _NO_FORMULA:
         return step
     if len(found) == 2:
@@ -163,8 +160,8 @@ def _closed_form(
     return ClosedForm(step.joints, step.loops, tuple(found), sign=step.sign)
 
 
-def _expression(algebra: RationalFunctions, position: Any) -> Expression:
-    parts = [algebra.back(part) for part in _parts(position)]
+def _expression(position: Any) -> Expression:
+    parts: tuple[Quotient, ...] = _parts(position)
     below = parts[0].denominator
     if all(part.denominator == below for part in parts):
         return Expression(tuple(part.numerator for part in parts), below)
