@@ -14,10 +14,10 @@ from typing import Concatenate, ParamSpec, TypeVar
 from emdeg._exports import MODEL_FUNCTIONS, on_demand
 from emdeg.mechanics.functions import numeric as _numeric
 from emdeg.mechanics.loops import Branch, FollowedPath
+from emdeg.mechanics.loops import choose as _choose
 from emdeg.mechanics.loops import modes as _modes
 from emdeg.mechanics.loops import views as _views
 from emdeg.robot import Robot, RobotLike, as_robot
-from emdeg.robot import choose as _choose
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

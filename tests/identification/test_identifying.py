@@ -10,8 +10,8 @@ import pytest
 import emdeg
 from emdeg.errors import RobotError
 from emdeg.identification import identify, read_log, validated
+from emdeg.mechanics.loops import choose
 from emdeg.mechanics.parameters import base_values
-from emdeg.robot import choose
 from tests.commands import run
 from tests.identification.campaigns import RecordedRun, arm_text, coulomb, foreign, recorded, stribeck, true_values
 

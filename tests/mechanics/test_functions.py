@@ -5,7 +5,7 @@ import pytest
 
 import emdeg
 from emdeg.errors import StateError, UnknownFunction
-from emdeg.mechanics import KINDS, kind_of
+from emdeg.mechanics import kind_of, mechanism_kinds
 from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS, INPUTS, evaluate, functions_of, input_sizes, known_functions
 from emdeg.mechanics.functions.lookup import inputs_of_entry
 from emdeg.programs.build import plain_program
@@ -28,7 +28,7 @@ def test_an_entry_is_complete(name):
     assert entry.meaning
     assert entry.inputs == tuple(one for one in INPUTS if one in entry.inputs)
     assert entry.outputs
-    assert entry.ways.keys() <= {kind.name for kind in KINDS}
+    assert entry.ways.keys() <= {kind.name for kind in mechanism_kinds()}
     for ways in entry.ways.values():
         assert {*ways.plain, *ways.searched} <= ways.formulations.keys()
 

@@ -13,9 +13,9 @@ import emdeg
 from emdeg.algebra import PrimeField
 from emdeg.algebra.linear import times
 from emdeg.errors import ClosureError
-from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work
 from emdeg.mechanics.functions.numeric import drive_jacobian
 from emdeg.mechanics.loops import reduction as closed_loop
+from emdeg.mechanics.loops.choose import with_coordinates, with_driven, with_modes, with_start
 from emdeg.mechanics.loops.closing import ready
 from emdeg.mechanics.loops.modes import branches
 from emdeg.mechanics.loops.views import (
@@ -29,8 +29,8 @@ from emdeg.mechanics.loops.views import (
     singularity_map,
     state_rate,
 )
+from emdeg.mechanics.loops.virtual_work import equations_by_virtual_work
 from emdeg.programs.verification import field_state
-from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from tests.mechanics.kkt import constrained_accelerations
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())

@@ -17,6 +17,7 @@ from typing import Any
 from emdeg.algebra import Exact, parse_number
 from emdeg.codegen.infix import escaped
 from emdeg.errors import BadRequest, EmdegError, NotCertified, RobotError
+from emdeg.mechanics.loops import choose
 from emdeg.programs import (
     FALSE_PASS,
     MOST_STATES,
@@ -27,7 +28,7 @@ from emdeg.programs import (
     normal_digest,
     wrong_format,
 )
-from emdeg.robot import Robot, assemble, choose, library_names, load, read_toml, substitute, to_toml
+from emdeg.robot import Robot, assemble, library_names, load, read_toml, substitute, to_toml
 from emdeg.writing import read_plain
 
 

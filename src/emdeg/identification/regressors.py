@@ -17,10 +17,10 @@ from emdeg.errors import EmdegError
 from emdeg.identification.linear_model import Evaluate
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.functions import drive_rates, evaluate
-from emdeg.mechanics.loops import march, ready
+from emdeg.mechanics.loops import choose, march, ready
 from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values
 from emdeg.programs import program
-from emdeg.robot import BASE, Robot, choose, geometry, need_numbers, remembered
+from emdeg.robot import BASE, Robot, geometry, need_numbers, remembered
 from emdeg.runtime import compile
 
 BLOCKS = 512

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.mechanics.arrays import Surroundings, real_array, stacked
-    from emdeg.mechanics.functions.lookup import KINDS, kind_of
+    from emdeg.mechanics.arrays import ANYWHERE, Surroundings, real_array, stacked
     from emdeg.mechanics.mechanism import (
         Frames,
         Mechanism,
@@ -38,6 +37,6 @@ if TYPE_CHECKING:
         total,
         transpose,
     )
-    from emdeg.mechanics.state import TREE, Balance, Inputs, Outputs, State
+    from emdeg.mechanics.state import TREE, Balance, Inputs, MechanismKind, Outputs, State, kind_of, mechanism_kinds
 
 on_demand(globals())

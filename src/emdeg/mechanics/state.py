@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Algebra, Array, Dual, Floats
 from emdeg.errors import RobotError
-from emdeg.mechanics.arrays import Surroundings, checked_arrays
+from emdeg.mechanics.arrays import Everywhere, Surroundings, checked_arrays
 from emdeg.mechanics.formulations import composite_body, kinematics
 from emdeg.mechanics.mechanism import Frames, Mechanism, Pair, Position, Rates, frames, led, mechanism_of, seeded
 from emdeg.mechanics.spatial import Scalar, total
 from emdeg.mechanics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.mechanics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
-from emdeg.robot import Robot, need_numbers, remembered
+from emdeg.robot import TREE_KIND, Robot, kind_named, known_kinds, need_numbers, remembered, resolved
 
 Outputs = Mapping[str, Any]
 """Output's name -> a scalar, or nested sequences of scalars: what a formulation yields."""
@@ -171,19 +171,32 @@ Again = Callable[[Mapping[str, Array]], Sequence[Array]]
 """A function's outputs for other inputs (states, size), over doubles: each (states, ...)."""
 
 
-class MechanismKind(Protocol):
-    """What is common to everything that moves."""
+class MechanismKind:
+    """How a kind of mechanism moves. What is here is right where every joint of the tree is a coordinate."""
 
-    @property
-    def name(self) -> str: ...
+    __slots__ = ()
+    name: str
+    example: ClassVar[tuple[str, str, str]] = ("emdeg", "planar2r", "[0.1, 0.2]")
+    """Where Python finds its functions, a small robot of the library, and q of it."""
+    larger_example: ClassVar[tuple[str, str, str]] = ("emdeg", "puma560", "[0.1, 0.2, 0, 0, 0.5, -0.3]")
+    """The same, of a robot with friction that moves its tool in six degrees of freedom, where the library has one."""
+
+    explicit: ClassVar[str] = "formulas"
+
+    def is_everywhere(self, robot: Robot) -> bool:
+        return True
 
     def size(self, robot: Robot, array: str) -> int:
         """How many entries an input array has: q, qd, qdd, tau, p."""
-        ...
+        return len(robot.driven if array == "tau" else robot.coordinates)
 
     def state(self, robot: Robot, inputs: Inputs) -> State:
         """The state in the inputs' algebra."""
-        ...
+        raise NotImplementedError
+
+    def regrouped_state(self, robot: Robot, inputs: Inputs) -> State:
+        """The same with base parameters for the inertias, where this kind knows how to regroup them."""
+        return self.state(robot, inputs)
 
     def numbers(
         self, robot: Robot, arrays: Mapping[str, ArrayLike], *, rotors: bool = False, wrench: ArrayLike | None = None
@@ -193,7 +206,7 @@ class MechanismKind(Protocol):
         `rotors`: with the gyroscopic terms of the motors' armatures. `wrench` (..., 6): a force [N] and a moment
         [N m] on the tool, base axes.
         """
-        ...
+        raise NotImplementedError
 
     def need_steady(
         self, state: State, order: int, arrays: Mapping[str, ArrayLike], values: Sequence[Array], again: Again
@@ -202,49 +215,48 @@ class MechanismKind(Protocol):
 
         `order`: how often what follows from q was differentiated by it for these values.
         """
-        ...
 
     def home(self, robot: Robot) -> Array:
         """q (n,) of a place where the robot can be."""
-        ...
-
-    def is_everywhere(self, robot: Robot) -> bool:
-        """Whether every q can be reached."""
-        ...
+        return np.zeros(robot.freedoms)
 
     def surroundings(self, robot: Robot) -> Surroundings:
         """States that the robot can be in, and numbers that its symbols may have, about its home."""
-        ...
+        return Everywhere(np.zeros(robot.freedoms), np.full(robot.freedoms, np.pi), {})
 
     def has_programs(self, robot: Robot) -> bool:
         """Whether its state follows from its inputs by finitely many operations."""
-        ...
+        return True
 
     def roots(self, robot: Robot) -> int:
         """Square roots on the way from q to every joint's position."""
-        ...
+        return 0
 
     @property
-    def explicit(self) -> Literal["formulas", "blocks"]:
-        """What its explicit equations are: formulas in the coordinates, or blocks that are kept by name."""
-        ...
-
-    @property
-    def opens(self) -> bool:
-        """Whether every number of a robot of this kind may be a symbol."""
-        ...
+    def singular_places(self) -> int:
+        """Random places at which the mass matrix must be singular to be it everywhere."""
+        return 1
 
     def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
         """(..., joints of the tree) [rad, m]: where every joint is."""
-        ...
+        return np.asarray(q, dtype=np.float64)
 
     def need_possible(self, robot: Robot, q: ArrayLike) -> None:
         """StateError, saying where and why, if the robot cannot be at q (..., n) or is singular there."""
-        ...
 
     def mobility(self, robot: Robot) -> str | None:
         """How freely it moves, in words; None where that is plain."""
-        ...
+        return None
+
+
+def kind_of(robot: Robot) -> MechanismKind:
+    """Which kind of mechanism a robot is."""
+    return resolved(kind_named(robot.constraints.kind).mechanism)
+
+
+def mechanism_kinds() -> tuple[MechanismKind, ...]:
+    """Every registered kind of mechanism."""
+    return tuple(resolved(kind.mechanism) for kind in known_kinds())
 
 
 def joint_loads(
@@ -314,16 +326,18 @@ class TreeStateWithRotors(TreeState):
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(MechanismKind):
     """Chains and trees: q are the joint variables."""
 
-    name: str = "tree"
-
-    def size(self, robot: Robot, array: str) -> int:
-        return robot.n
+    name: str = TREE_KIND
 
     def state(self, robot: Robot, inputs: Inputs) -> TreeState:
         return tree_state(mechanism_of(robot, inputs.algebra), inputs)
+
+    def regrouped_state(self, robot: Robot, inputs: Inputs) -> TreeState:
+        from emdeg.mechanics.parameters.base import regrouped_mechanism
+
+        return tree_state(regrouped_mechanism(robot, inputs.algebra), inputs)
 
     def numbers(
         self, robot: Robot, arrays: Mapping[str, ArrayLike], *, rotors: bool = False, wrench: ArrayLike | None = None
@@ -344,43 +358,6 @@ class Tree:
             return state, shape
         load, shape = joint_loads(state.tree, state.frame, wrench, shape)
         return replace(state, load=load), shape
-
-    def need_steady(
-        self, state: State, order: int, arrays: Mapping[str, ArrayLike], values: Sequence[Array], again: Again
-    ) -> None:
-        pass
-
-    def home(self, robot: Robot) -> Array:
-        return np.zeros(robot.n)
-
-    def is_everywhere(self, robot: Robot) -> bool:
-        return True
-
-    def surroundings(self, robot: Robot) -> Surroundings:
-        return Surroundings(np.zeros(robot.n), np.full(robot.n, np.pi), {})
-
-    def has_programs(self, robot: Robot) -> bool:
-        return True
-
-    def roots(self, robot: Robot) -> int:
-        return 0
-
-    @property
-    def explicit(self) -> Literal["formulas", "blocks"]:
-        return "formulas"
-
-    @property
-    def opens(self) -> bool:
-        return True
-
-    def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
-        return np.asarray(q, dtype=np.float64)
-
-    def need_possible(self, robot: Robot, q: ArrayLike) -> None:
-        pass
-
-    def mobility(self, robot: Robot) -> str | None:
-        return None
 
 
 def tree_state(mech: Mechanism, inputs: Inputs) -> TreeState:

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from emdeg.errors import BadRequest, CannotJoin, NotInvertible, singular_mass_matrix
-from emdeg.mechanics import TREE, Inputs, Outputs, State, kind_of
+from emdeg.mechanics import Inputs, Outputs, State, kind_of
 from emdeg.mechanics.functions import (
     CATALOGUE,
     INPUTS,
@@ -23,8 +23,6 @@ from emdeg.mechanics.functions import (
     ways_of,
 )
 from emdeg.mechanics.parameters import base_parameters as find_base_parameters
-from emdeg.mechanics.parameters import regrouped_mechanism
-from emdeg.mechanics.trees import tree_state
 from emdeg.programs.differentiation import closed, derived
 from emdeg.programs.ir import Dependence, InputGroup, Program, count
 from emdeg.programs.simplification import retrace, simplify
@@ -62,9 +60,8 @@ class Trace:
 
     def state(self, regrouped: bool = False) -> State:
         """The robot's state, with its base parameters for its inertias where that is asked for and known."""
-        if regrouped and kind_of(self.robot) is TREE:
-            return tree_state(regrouped_mechanism(self.robot, self.tracer), self.inputs)
-        return kind_of(self.robot).state(self.robot, self.inputs)
+        kind = kind_of(self.robot)
+        return (kind.regrouped_state if regrouped else kind.state)(self.robot, self.inputs)
 
 
 def open_trace(robot: Robot, names: Sequence[str], besides: Mapping[str, int] | None = None) -> Trace:

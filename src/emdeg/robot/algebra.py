@@ -7,9 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import DEFAULT_MAX_TERMS, ZERO, Angle, JointAlgebra, ParallelJoints, RationalAngles, TrigAlgebra
+from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, JointAlgebra, ParallelJoints, RationalAngles, TrigAlgebra
 from emdeg.errors import RobotError
-from emdeg.robot.loops import HALF
 from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Joint, Link, Placement, Pose, Robot, values
 
 
@@ -127,24 +126,22 @@ def _quarter_turned(
 
 
 def massless(robot: Robot) -> Robot:
-    """The robot with its names and loops, but no inertia, drive, load, tool or gravity."""
+    """The robot with its names and constraints, but no inertia, drive, load, tool or gravity."""
     links = tuple(
         replace(link, inertia=Inertia(), stated=None, joint=replace(link.joint, drive=Drive())) for link in robot.links
     )
-    loops = robot.loops
-    if loops is not None:
-        bare = (replace(rod, mass=ZERO, com=HALF, inertia=ZERO, points=None) for rod in loops.rods)
-        loops = replace(loops, rods=tuple(bare))
-    return replace(robot, links=links, payloads=(), tool=Frame("tool", BASE), gravity=NOWHERE, loops=loops)
+    constraints = robot.constraints.massless()
+    return replace(robot, links=links, payloads=(), tool=Frame("tool", BASE), gravity=NOWHERE, constraints=constraints)
 
 
 def geometry(robot: Robot) -> Robot:
-    """The joints, their places and gravity, and nothing else, not even names: equal for robots of one geometry."""
+    """The joints, their places, gravity and what ties the joints, no inertia, no names: equal for one geometry."""
     links = tuple(
         Link(f"link{i + 1}", link.parent, Joint(f"q{i + 1}", link.joint.kind, link.joint.placement), Inertia())
         for i, link in enumerate(robot.links)
     )
-    return Robot("", links, Pose(NOWHERE, robot.base.rpy), Frame("tool", BASE), robot.gravity)
+    shape = Robot("", links, Pose(NOWHERE, robot.base.rpy), Frame("tool", BASE), robot.gravity)
+    return robot.constraints.with_geometry(shape, robot.base)
 
 
 def branch(robot: Robot, link: int) -> Robot:

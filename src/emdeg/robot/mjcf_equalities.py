@@ -1,4 +1,4 @@
-"""Equality constraints of a compiled MJCF model: joints that are tied, and what closes loops."""
+"""Equality constraints of a compiled MJCF model: joints that are tied, and what an extension reads of the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from emdeg.errors import RobotError
 from emdeg.robot.checks import Finding
-from emdeg.robot.loops import LoopsDraft
+from emdeg.robot.constraints import ConstraintsDraft
+from emdeg.robot.kinds import known_kinds, resolved
 from emdeg.robot.mjcf_extract import Extract
 from emdeg.robot.normal_form import Body
 from emdeg.robot.transform import ExactTransform, Rotation
@@ -49,7 +50,14 @@ def tied_joints(m: Any, wanted: Extract) -> dict[str, Finding]:
 
 def constraints(
     m: Any, wanted: Extract, bodies: Sequence[Body], places: Sequence[ExactTransform], turned: Turned
-) -> tuple[LoopsDraft | None, list[str]]:
-    """(what ties bodies of the compiled model `m`, notes); `places`: every body's exact place as it is drawn."""
-    reader = importlib.import_module("emdeg.mechanics.loops.mjcf")
-    return reader.closed_loops(m, wanted, bodies, places, turned)
+) -> tuple[ConstraintsDraft, list[str]]:
+    """(what ties bodies of the compiled model `m`, notes).
+
+    `bodies` are what was read of its tree, `places` every body's exact place as it is drawn.
+    """
+    for kind in known_kinds():
+        if kind.read_equalities is not None:
+            found, notes = resolved(kind.read_equalities)(m, wanted, bodies, places, turned)
+            if found != ConstraintsDraft():
+                return found, notes
+    return ConstraintsDraft(), []

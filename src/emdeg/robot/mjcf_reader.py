@@ -143,12 +143,12 @@ class _Compiled:
                 bodies += self.body(i, name, {body.name for body in bodies})
             except RobotError as problem:
                 raise problem.at(line=self.wanted.body_lines.get(name), body=name) from None
-        loops, more = constraints(m, self.wanted, bodies, self.places, self.rotation)
+        tied, more = constraints(m, self.wanted, bodies, self.places, self.rotation)
         self.notes += more
         return Draft(
             name=self.wanted.model or "robot",
             bodies=tuple(bodies),
-            loops=loops,
+            constraints=tied,
             root="world",
             gravity=NOWHERE if "gravity" in self.off else _vector(m.opt.gravity),
             notes=tuple(self.notes),

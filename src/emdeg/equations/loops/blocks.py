@@ -17,15 +17,17 @@ from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant, product
 from emdeg.equations.loops.symbols import LoopSymbols, rate_of, symbols_of
 from emdeg.mechanics import Frames, Vec3, path, tmul
-from emdeg.mechanics.formulations import equations_by_virtual_work, point_partials, turning_partials
 from emdeg.mechanics.loops import (
     Anchor,
     Linkage,
     anchor_point,
     closing_of,
     constraints,
+    equations_by_virtual_work,
     in_motion,
     linkage_of,
+    point_partials,
+    turning_partials,
     world_frames,
 )
 from emdeg.mechanics.loops import rate_of as time_rate_of

@@ -14,8 +14,7 @@ from typing import Any, cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly, quotient
 from emdeg.equations.loops.symbols import LoopSymbols, symbols_of
-from emdeg.mechanics.formulations import equations_by_virtual_work
-from emdeg.mechanics.loops import Linkage, closing_of, linkage_of, solve
+from emdeg.mechanics.loops import Linkage, closing_of, equations_by_virtual_work, linkage_of, solve
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.robot import Robot
 from emdeg.writing import Document, Equation, Item, Label, MatrixEquation, Paragraph, Section, SquareRoot, label

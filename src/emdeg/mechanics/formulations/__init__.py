@@ -26,6 +26,5 @@ if TYPE_CHECKING:
         standard_frames,
     )
     from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
-    from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, point_partials, turning_partials
 
 on_demand(globals())

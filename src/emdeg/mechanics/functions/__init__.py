@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.mechanics.functions import numeric
-    from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS, law_name
+    from emdeg.mechanics.functions.catalogue import CATALOGUE, FUNCTIONS
     from emdeg.mechanics.functions.derived import (
         COTANGENT,
         PROBE,

@@ -12,18 +12,15 @@ from emdeg.errors import StateError, singular_mass_matrix
 from emdeg.mechanics.arrays import stacked
 from emdeg.mechanics.formulations import kinematics
 from emdeg.mechanics.functions.function import Function
-from emdeg.mechanics.functions.lookup import kind_of
 from emdeg.mechanics.mechanism import inward
 from emdeg.mechanics.spatial import Vec3
-from emdeg.mechanics.state import Inputs, State
+from emdeg.mechanics.state import Inputs, State, kind_of
 from emdeg.robot import BASE, Robot, remembered
 
 DRAWS = 16
 """Random places that are tried modulo a prime, as often doubled as loops take roots: each exists at every second."""
 MOST_ROOTS = 5
 """Of more roots than this no place at which all exist is looked for."""
-WAYS = 4
-"""Places at which closed loops must be singular to be it everywhere: they may close in ways that differ."""
 REGULAR = 2.0**-30
 """A pivot is its diagonal entry less what other joints take; of a smaller share of it a millionth is rounding."""
 NOTHING = 2.0**-46
@@ -50,7 +47,7 @@ def _is_singular_everywhere(robot: Robot) -> bool:
     kind = kind_of(robot)
     if not kind.has_programs(robot) or (roots := kind.roots(robot)) > MOST_ROOTS:
         return False
-    wanted = 1 if robot.is_tree else WAYS
+    wanted = kind.singular_places
     for _ in range(DRAWS << roots):
         field = PrimeField.fresh()
         inputs = Inputs(field, lambda _, place, field=field: field.displacement(place), field.joint_sincos)

@@ -13,6 +13,7 @@ from emdeg.errors import ClosureError, RobotError
 from emdeg.mechanics.arrays import Surroundings
 from emdeg.mechanics.loops.closure import Plan, solve
 from emdeg.mechanics.loops.continuation import follow, followed, march
+from emdeg.mechanics.loops.description import Loops
 from emdeg.mechanics.loops.linkage import Linkage, linkage_of, loops_of
 from emdeg.mechanics.loops.mobility import Mobility, check, generic_places, is_special, mobility
 from emdeg.mechanics.loops.newton import (
@@ -25,7 +26,7 @@ from emdeg.mechanics.loops.newton import (
     whole,
 )
 from emdeg.mechanics.loops.plan import find_plan, moded, settled
-from emdeg.robot import Loops, Robot, massless, need_numbers, remembered, substitute
+from emdeg.robot import Robot, massless, need_numbers, remembered, substitute
 
 REACHED = 1e-13
 """A radicand above minus this may be zero with rounding: whether it is, the closure equations say."""
@@ -101,7 +102,7 @@ def _need_moving(robot: Robot, link: Linkage, start: Array, found: Mobility) -> 
 
 def _in_modes(robot: Robot, loops: Loops) -> Ready:
     """The same with other signs."""
-    found = ready(replace(robot, loops=replace(loops, modes=())))
+    found = ready(replace(robot, constraints=replace(loops, modes=())))
     if found.plan is None:
         raise RobotError(
             "its loops close numerically: say which way is meant by where they start, not by modes", body=robot.name

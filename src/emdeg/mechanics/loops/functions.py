@@ -18,16 +18,16 @@ from emdeg.mechanics.formulations.coefficients import packed
 from emdeg.mechanics.formulations.differentiation import matrix_of_symbols, symbols_of
 from emdeg.mechanics.formulations.friction import friction_term_by_term, joint_friction
 from emdeg.mechanics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.mechanics.formulations.virtual_work import (
+from emdeg.mechanics.loops import parameters as rigid_bodies
+from emdeg.mechanics.loops import reduction, rod_legs
+from emdeg.mechanics.loops.linkage import Columns, anchor_point, world_frames
+from emdeg.mechanics.loops.state import LoopState
+from emdeg.mechanics.loops.virtual_work import (
     equations_by_virtual_work,
     momentum_of_bodies,
     potential_of_bodies,
     unit_equations,
 )
-from emdeg.mechanics.loops import parameters as rigid_bodies
-from emdeg.mechanics.loops import reduction, rod_legs
-from emdeg.mechanics.loops.linkage import Columns, anchor_point, world_frames
-from emdeg.mechanics.loops.state import LoopState
 from emdeg.mechanics.mechanism import Position, frames, led
 from emdeg.mechanics.spatial import Scalar, Vec3, add, cross, scale, total
 from emdeg.mechanics.state import Balance, Outputs

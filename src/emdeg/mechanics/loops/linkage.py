@@ -13,6 +13,7 @@ from typing import Any
 
 from emdeg.algebra import Algebra, Exact, FieldScalar, derivative
 from emdeg.errors import RobotError
+from emdeg.mechanics.loops.description import End, Loops
 from emdeg.mechanics.mechanism import (
     BodyInertia,
     Frames,
@@ -28,7 +29,7 @@ from emdeg.mechanics.mechanism import (
     written,
 )
 from emdeg.mechanics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, sub
-from emdeg.robot import BASE, End, Loops, Pose, Robot
+from emdeg.robot import BASE, Pose, Robot
 
 TIME = 1
 """The level of dual numbers that vary with time: the coordinates', below it, may vary besides."""
@@ -168,9 +169,9 @@ def linkage_of(
 
 def loops_of(robot: Robot) -> Loops:
     """The robot's loops; RobotError if it has none."""
-    if robot.loops is None:
+    if not isinstance(robot.constraints, Loops):
         raise RobotError("it has no closed loops", body=robot.name)
-    return robot.loops
+    return robot.constraints
 
 
 def _anchor(end: End, algebra: Algebra) -> Anchor:

@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from emdeg.algebra import Array, Exact, Floats
 from emdeg.errors import RobotError
+from emdeg.mechanics.loops.description import Closure, End, LoopsDraft, NamedEnd
 from emdeg.mechanics.loops.linkage import (
     Anchor,
     Linkage,
@@ -28,7 +29,7 @@ from emdeg.mechanics.loops.linkage import (
 )
 from emdeg.mechanics.loops.newton import corrected, positions_of, row_sizes, scaled, turned_seams
 from emdeg.robot import Body, Draft, assemble
-from emdeg.robot.loops import Closure, End, LoopsDraft, NamedEnd
+from emdeg.robot.constraints import ConstraintsDraft
 from emdeg.robot.mjcf_equalities import JOINT, Turned, mujoco_package
 from emdeg.robot.mjcf_extract import Extract
 from emdeg.robot.model import Vector
@@ -67,14 +68,14 @@ class _Equal:
 
 def closed_loops(
     m: Any, wanted: Extract, bodies: Sequence[Body], places: Sequence[ExactTransform], turned: Turned
-) -> tuple[LoopsDraft | None, list[str]]:
+) -> tuple[ConstraintsDraft, list[str]]:
     """(what closes loops in the compiled model `m`, notes).
 
     `bodies` are what was read of its tree, `places` every body's exact place as it is drawn.
     """
     equal = [_equal(m, int(e), places, turned) for e in np.flatnonzero(m.eq_active0) if int(m.eq_type[e]) != JOINT]
     if not equal:
-        return None, []
+        return ConstraintsDraft(), []
     lines = [wanted.equality_lines.get(one.name) for one in equal]
     for one, line in zip(equal, lines):
         if one.bodies[0] == one.bodies[1]:
@@ -94,7 +95,7 @@ def _with_coordinates(
     tied = [m.joint(int(m.eq_obj1id[e])).name for e in np.flatnonzero(m.eq_active0) if int(m.eq_type[e]) == JOINT]
     every = replace(loops, coordinates=tuple(drawn), driven=tuple(drawn))
     rigid = {name: Exact.of(drawn[name]) for name in tied}  # joints that the user has to make rigid
-    robot = assemble(Draft("", tuple(bodies), root="world", loops=every), locks=rigid, allow_nonphysical=True)
+    robot = assemble(Draft("", tuple(bodies), root="world", constraints=every), locks=rigid, allow_nonphysical=True)
     link, names = linkage_of(robot, Floats()), [joint.name for joint in robot.joints]
     start = np.array([drawn[name] for name in names])
     start, open_by = _closed(link, start)

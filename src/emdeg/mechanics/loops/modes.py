@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.errors import RobotError, StateError
+from emdeg.mechanics.loops import choose
 from emdeg.mechanics.loops.closing import OPEN, Ready, closing_of, coordinate_positions, positions, ready
 from emdeg.mechanics.loops.closure import CircleIntersection, Leg, Plan, solve
 from emdeg.mechanics.loops.continuation import continued, roots_at, signs
 from emdeg.mechanics.loops.linear_steps import AffineRelation
 from emdeg.mechanics.loops.linkage import Linkage, Place
 from emdeg.mechanics.loops.newton import open_rows, wrapped
-from emdeg.robot import Robot, choose
+from emdeg.robot import Robot
 
 MOST = 1024
 """Ways that are listed at a pose; with more, legs that would run backwards are left out."""

@@ -2,7 +2,7 @@
 
 First route: the tree's own M, C and g, reduced by the map W of the rates, qd = W ud, that the closed loops leave.
 With G = W^T g this is M(u) udd + C(u, ud) ud + G(u) = J^T tau, where J, the driven joints' rows of W, takes ud to the
-driven joints' rates. `emdeg.mechanics.formulations.virtual_work` goes another way to the same.
+driven joints' rates. `emdeg.mechanics.loops.virtual_work` goes another way to the same.
 
 Torques follow more cheaply from the loops' own forces: `multipliers` are those that the undriven joints need; what is
 left is for the motors.

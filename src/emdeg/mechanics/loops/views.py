@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from emdeg.algebra import Array, FieldScalar
 from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.mechanics.arrays import stacked
-from emdeg.mechanics.formulations.virtual_work import equations_by_virtual_work, point_partials
 from emdeg.mechanics.loops import functions, reduction
 from emdeg.mechanics.loops.closing import reached, ready
 from emdeg.mechanics.loops.kind import CLOSED_LOOPS
@@ -19,6 +18,7 @@ from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
 from emdeg.mechanics.loops.newton import evaluated, positions_of, row_names, whole
 from emdeg.mechanics.loops.singularity import Conditions, conditions, scaled_jacobian
 from emdeg.mechanics.loops.state import LoopState
+from emdeg.mechanics.loops.virtual_work import equations_by_virtual_work, point_partials
 from emdeg.mechanics.state import Measure
 from emdeg.robot import Robot
 

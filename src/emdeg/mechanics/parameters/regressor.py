@@ -25,7 +25,7 @@ from emdeg.algebra.linear import Row, independent_rows, null_space
 from emdeg.mechanics.mechanism import Frames, Mechanism, frames, mechanism_of, path
 from emdeg.mechanics.spatial import BodyInertia, Scalar, Spatial, Transform, Vec3, column, zeros
 from emdeg.mechanics.variants.link_frame_recursion import LinkMotion, acceleration_matrix, motion
-from emdeg.robot import BASE, Robot, algebra_of, branch, state
+from emdeg.robot import BASE, Robot, algebra_of, branch, by_kind, state
 
 COLUMNS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia")
 """A link's columns, in order; Ia is its drive's inertia."""
@@ -94,6 +94,7 @@ LEAST = {
 """What never has an effect on the link's own joint: a thin rod along the axis, any tensor on a slide."""
 
 
+@by_kind
 def null_combinations(shape: Robot, geometry: TrigAlgebra, drives: bool = True) -> list[Row]:
     """A basis of all parameter vectors without effect; column 11 i + c stands for link i's COLUMNS[c]."""
     columns = [c for c in range(WIDTH) if drives or c != DRIVE]
@@ -220,8 +221,12 @@ def parameters_of(body: BodyInertia) -> list[Any]:
     return [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2], *body.mr, body.m]
 
 
-def check_null(shape: Robot, rows: list[Row]) -> None:
-    """Nothing; ArithmeticError if a combination moves any joint at a random state of a random geometry."""
+@by_kind
+def check_null(shape: Robot, rows: Sequence[Row], special: bool = False) -> None:
+    """ArithmeticError if a combination moves any joint at a random state of a random geometry.
+
+    `special`: combinations are among them that are without effect only where the geometry is special.
+    """
     for _ in range(CHECKS):
         field = PrimeField.fresh()
         mech = mechanism_of(shape, field)

@@ -36,7 +36,7 @@ def regressor_formulas(
 ) -> Regressor:
     """Y as formulas: of all eleven parameters a link, or (True, or a set of your own) of the base parameters."""
     columns = chosen_columns(robot, base)
-    shape = geometry(robot)
+    shape = geometry(robot.open_tree)
     algebra = algebra_of(shape, rates=True, budget=max_terms)
     mech = mechanism_of(shape, algebra)
     positions, qd, qdd = state(shape, algebra)

@@ -26,7 +26,6 @@ from emdeg.algebra.linear import (
 )
 from emdeg.errors import RobotError
 from emdeg.mechanics import Scalar, led
-from emdeg.mechanics.formulations import equations_by_virtual_work
 from emdeg.mechanics.kane import (
     LoopSystem,
     external_wrenches,
@@ -36,7 +35,7 @@ from emdeg.mechanics.kane import (
     system,
     velocities,
 )
-from emdeg.mechanics.loops import rate_of, reduction, solve
+from emdeg.mechanics.loops import equations_by_virtual_work, rate_of, reduction, solve
 from emdeg.mechanics.variants import link_frame_recursion
 from emdeg.programs.kane.inputs import Function, KaneInputs
 

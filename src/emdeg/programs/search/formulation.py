@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from emdeg.errors import CannotVary
-from emdeg.mechanics import TREE, kind_of, mechanism_of
+from emdeg.mechanics import mechanism_of
 from emdeg.mechanics.functions import CATALOGUE, ways_of
 from emdeg.mechanics.trees import tree_state
 from emdeg.mechanics.variants import (
@@ -104,7 +104,6 @@ WITH_SPLIT_INERTIA = (*RECURSIVE, "mass_matrix")
 
 def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> Program:
     """The functions traced as the formulation says, not simplified; CannotVary if its choices do not go together."""
-    assert kind_of(robot) is TREE
     trace = open_trace(robot, functions)
 
     def pair_of(joints: Joints):
@@ -118,7 +117,7 @@ def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> P
     results: dict[str, Any] = {}
     for function, method in zip(functions, formulation.method):
         entry = CATALOGUE[function]
-        found = entry.ways[TREE.name].formulations[method](written)
+        found = ways_of(function, robot).formulations[method](written)
         if found is None:
             raise CannotVary(f"{method} does not serve this robot")
         if entry.derivation is not None:

@@ -10,7 +10,8 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations import FrictionLaw, smooth_sign
-from emdeg.robot import Robot, choose
+from emdeg.mechanics.loops import choose
+from emdeg.robot import Robot
 from emdeg.writing import Shown
 
 REST_SPEED = 1e-3
