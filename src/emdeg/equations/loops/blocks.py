@@ -18,7 +18,6 @@ from emdeg.algebra.linear import blocks, determinant, product
 from emdeg.equations.loops.symbols import LoopSymbols, rate_of, symbols_of
 from emdeg.mechanics import Frames, Vec3, path, tmul
 from emdeg.mechanics.loops import (
-    Anchor,
     Linkage,
     anchor_point,
     closing_of,
@@ -26,8 +25,7 @@ from emdeg.mechanics.loops import (
     equations_by_virtual_work,
     in_motion,
     linkage_of,
-    point_partials,
-    turning_partials,
+    named_partials,
     world_frames,
 )
 from emdeg.mechanics.loops import rate_of as time_rate_of
@@ -38,6 +36,15 @@ from emdeg.robot import BASE, Robot
 Formulas = tuple[tuple[TrigPoly, ...], ...]
 Quotients = tuple[tuple[Quotient, ...], ...]
 
+ABOUT = {
+    "L": "mass centre",
+    "O": "origin",
+    "w": "turning",
+    "C": "first end",
+    "A": "second end",
+    "K": "mass centre",
+}
+"""Symbol of a named block -> what moves so."""
 LARGEST_BLOCK = 3
 """Dependent joints that move together and are still solved for by determinants."""
 
@@ -125,36 +132,15 @@ class LoopModel:
         J_O is of a link's origin, where its mass centre is no formula.
         """
         found: list[NamedBlock] = []
-        link, zero = self.link, self.link.tree.zero
-
-        def point(anchor: Anchor) -> tuple[list[Vec3], list[Vec3]]:
-            return point_partials(link, self._move, self._world, self._later, anchor)
-
-        def add(symbol: str, number: int, about: str, partials: Sequence[Sequence[Vec3]], axes: int) -> None:
+        for symbol, k, partials in named_partials(self.link, self._at, self._move, centre):
+            name, axes = self.robot.links[k].name if symbol in "LOw" else self.link.bars[k].name, k
+            if symbol in "CAK":
+                axes = (self.link.bars[k].second if symbol == "A" else self.link.bars[k].first).link
             of = "the base" if axes == BASE else self.robot.links[axes].name
             turned = [v if axes == BASE else [tmul(self._world.R[axes], x) for x in v] for v in partials]
             here, later = (_frozen(list(zip(*columns))) for columns in turned)
-            about = f"{about}, axes of {of}"
-            found.append(NamedBlock(symbol, number, about, None if axes == BASE else axes + 1, here, later))
-
-        for i, body in enumerate(link.bare.inertia):
-            name = self.robot.links[i].name
-            if body.m:
-                c = centre(body)
-                symbol, about = ("O", "origin") if c is None else ("L", "mass centre")
-                add(symbol, i + 1, f"{about} of {name}", point(Anchor(i, self._world.R[i], c or (zero, zero, zero))), i)
-            if any(x for row in body.J for x in row) and any(link.tree.revolute[k] for k in path(link.tree, i)):
-                turning = turning_partials(link, self._move, self._world, self._later, i)
-                add("w", i + 1, f"turning of {name}", turning, i)
-        for k, bar in enumerate(link.bars, 1):
-            first, second = point(bar.first), point(bar.second)
-            middle = [
-                [cast(Vec3, tuple(u + bar.com * (v - u) for u, v in zip(a, b))) for a, b in zip(one, other)]
-                for one, other in zip(first, second)
-            ]
-            add("C", k, f"first end of {bar.name}", first, bar.first.link)
-            add("A", k, f"second end of {bar.name}", second, bar.second.link)
-            add("K", k, f"mass centre of {bar.name}", middle, bar.first.link)
+            about = f"{ABOUT[symbol]} of {name}, axes of {of}"
+            found.append(NamedBlock(symbol, k + 1, about, None if axes == BASE else axes + 1, here, later))
         return tuple(found)
 
     def _solved(self, right: Sequence[Sequence[TrigPoly]], own: TrigPoly) -> Quotients | None:
@@ -184,10 +170,6 @@ class LoopModel:
     @cached_property
     def _world(self) -> Frames:
         return world_frames(self.link, self._at)
-
-    @cached_property
-    def _later(self) -> Frames:
-        return world_frames(self.link, in_motion(self.link.tree, self._at, self._move.qd))
 
     @cached_property
     def _move(self) -> closed_loop.TreeRates:

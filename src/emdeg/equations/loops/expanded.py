@@ -8,11 +8,12 @@ the sines and cosines of the tree's joints and the coordinates' rates each entry
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly, quotient
+from emdeg.equations.loops.sections import numbered_joints
 from emdeg.equations.loops.symbols import LoopSymbols, symbols_of
 from emdeg.mechanics.loops import Linkage, closing_of, equations_by_virtual_work, linkage_of, solve
 from emdeg.mechanics.loops import reduction as closed_loop
@@ -72,23 +73,14 @@ def expanded_document(found: Expanded, parts: Iterable[str]) -> Document:
 
 def _overview(found: Expanded) -> Section:
     robot = found.robot
-
-    def named(joints: Sequence[int]) -> str:
-        return ", ".join(f"{k + 1} {robot.joints[k].name}" for k in joints)
-
-    return Section(
-        "model",
-        "The model",
-        (
-            Paragraph(
-                f"Joints of the tree: {named(range(robot.n))}. s, c: a turning joint's sine and cosine; a slide has "
-                "its name, or q; qd, or dot: a rate."
-            ),
-            Paragraph(f"Independent coordinates u: {named(found.link.coordinates)}."),
-            Paragraph(f"Driven joints: {named(found.link.driven)}."),
-            Paragraph("M(u) udd + C(u, ud) ud + G(u) = J^T tau; J takes ud to the driven joints' rates."),
-        ),
-    )
+    told = [
+        f"Joints of the tree: {numbered_joints(robot, range(robot.n))}. s, c: a turning joint's sine and cosine; a "
+        "slide has its name, or q; qd, or dot: a rate.",
+        f"Independent coordinates u: {numbered_joints(robot, found.link.coordinates)}.",
+        f"Driven joints: {numbered_joints(robot, found.link.driven)}.",
+        "M(u) udd + C(u, ud) ud + G(u) = J^T tau; J takes ud to the driven joints' rates.",
+    ]
+    return Section("model", "The model", tuple(map(Paragraph, told)))
 
 
 def _letters(found: Expanded) -> Section:
@@ -121,16 +113,11 @@ def _matrix(part: str, title: str, of: Callable[[Expanded], list[list[TrigPoly]]
 
 
 def _state_space(found: Expanded) -> Section:
-    return Section(
-        "state",
-        "State-space form",
-        (
-            Paragraph(
-                "x = (u, ud);  x-dot = (ud, M^-1 (J^T tau - C ud - G + F)), F the generalized external force "
-                "(Asadi and Heydari (43)). In Python: emdeg.loops.state_rate(robot, x, tau)."
-            ),
-        ),
+    told = (
+        "x = (u, ud);  x-dot = (ud, M^-1 (J^T tau - C ud - G + F)), F the generalized external force "
+        "(Asadi and Heydari (43)). In Python: emdeg.loops.state_rate(robot, x, tau)."
     )
+    return Section("state", "State-space form", (Paragraph(told),))
 
 
 EXPANDED_PARTS: dict[str, Callable[[Expanded], Section]] = {

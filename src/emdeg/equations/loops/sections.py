@@ -8,6 +8,7 @@ from typing import Any, cast
 from emdeg.algebra import TrigPoly, quotient
 from emdeg.equations.loops.blocks import Formulas, LoopModel, NamedBlock, Quotients, centre
 from emdeg.mechanics.loops import closing_of
+from emdeg.robot import Robot
 from emdeg.writing import (
     Document,
     Equation,
@@ -39,8 +40,8 @@ def loop_document(model: LoopModel, parts: Iterable[str]) -> Document:
     return Document(f"Equations of motion of {model.robot.title or model.robot.name}", tuple(sections))
 
 
-def _named(model: LoopModel, joints: Iterable[int]) -> str:
-    return ", ".join(f"{k + 1} {model.robot.joints[k].name}" for k in joints)
+def numbered_joints(robot: Robot, joints: Iterable[int]) -> str:
+    return ", ".join(f"{k + 1} {robot.joints[k].name}" for k in joints)
 
 
 def _overview(model: LoopModel) -> Section:
@@ -49,9 +50,9 @@ def _overview(model: LoopModel) -> Section:
     letters = "s1, c1: sine and cosine of joint 1; qd1: its rate"
     letters += f"; {slides}: slides, xdot the rate of x" if slides else ""
     items: list[Item] = [
-        Paragraph(f"Joints of the tree: {_named(model, range(robot.n))}."),
-        Paragraph(f"Independent coordinates X: {_named(model, link.coordinates)}."),
-        Paragraph(f"Driven joints: {_named(model, link.driven)}."),
+        Paragraph(f"Joints of the tree: {numbered_joints(robot, range(robot.n))}."),
+        Paragraph(f"Independent coordinates X: {numbered_joints(robot, link.coordinates)}."),
+        Paragraph(f"Driven joints: {numbered_joints(robot, link.driven)}."),
         Paragraph(f"{closing_of(robot).mobility}."),
         Paragraph(f"{letters}; J_12: the first driven joint's rate per rate of the second coordinate."),
         Statement(

@@ -37,6 +37,6 @@ if TYPE_CHECKING:
         weak_loops,
         weakest,
     )
-    from emdeg.mechanics.loops.virtual_work import equations_by_virtual_work, point_partials, turning_partials
+    from emdeg.mechanics.loops.virtual_work import equations_by_virtual_work, named_partials
 
 on_demand(globals())

@@ -25,6 +25,7 @@ from emdeg.mechanics.loops.closing import (
 )
 from emdeg.mechanics.loops.closure import root_count, solve
 from emdeg.mechanics.loops.linkage import linkage_of
+from emdeg.mechanics.loops.newton import angles_of
 from emdeg.mechanics.loops.rounding import need_steady
 from emdeg.mechanics.loops.singularity import require_regular
 from emdeg.mechanics.loops.state import LoopState, NumericLoopState
@@ -106,12 +107,8 @@ class ClosedLoops(MechanismKind):
         return 4  # they may close in ways that differ
 
     def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
-        s, shape = self.numbers(robot, {"q": q})
-        given = np.asarray(q, dtype=np.float64)
-        values = [np.arctan2(*at) if turns else at for at, turns in zip(s.position, s.tree.revolute)]
-        for i, k in enumerate(s.link.coordinates):
-            values[k] = given[..., i]
-        return np.stack([np.broadcast_to(v, shape) for v in values], -1)
+        s, _ = self.numbers(robot, {"q": q})
+        return angles_of(s.link, s.position, np.asarray(q, dtype=np.float64))
 
     def need_possible(self, robot: Robot, q: ArrayLike) -> None:
         s, _ = self.numbers(robot, {"q": q})

@@ -214,33 +214,6 @@ def point_columns(mech: Mechanism, world: Frames, link: int, point: Vec3) -> Col
     return found
 
 
-def constraints(link: Linkage, world: Frames) -> list[Row]:
-    """Every constraint equation, rods first; those of `link.rows` only, where they are chosen."""
-    rows: list[Row] = []
-    for bar in link.bars:
-        rows.append(_bar_row(link, bar, world))
-    for meeting in link.meetings:
-        rows += _meeting_rows(link, meeting, world)
-    return rows if link.rows is None else [rows[i] for i in link.rows]
-
-
-def _only(link: Linkage, one: int, other: int) -> tuple[list[int], list[int]]:
-    """The joints that move the first link and not the second, and the reverse."""
-    a, b = path(link.tree, one), path(link.tree, other)
-    return [k for k in a if k not in b], [k for k in b if k not in a]
-
-
-def _bar_row(link: Linkage, bar: Bar, world: Frames) -> Row:
-    """(U.U - l^2) / 2 = 0 with U from the first end to the second (Asadi and Heydari (4), (8))."""
-    C, A = anchor_point(bar.first, world), anchor_point(bar.second, world)
-    U = sub(A, C)
-    first, second = _only(link, bar.first.link, bar.second.link)
-    by_C = point_columns(link.tree, world, bar.first.link, C)
-    by_A = point_columns(link.tree, world, bar.second.link, A)
-    by = {k: -dot(U, by_C[k]) for k in first} | {k: dot(U, by_A[k]) for k in second}
-    return Row(bar.name, (dot(U, U) - bar.length_squared) / 2, by)
-
-
 _POINTS = (("base", 0), ("base", 1), ("base", 2))
 _AXES = (("across", 0, 1), ("across", 1, 2), ("across", 2, 0))
 CLOSING_ROWS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
@@ -254,40 +227,45 @@ CLOSING_ROWS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
 an axis of the first end and one of the second."""
 
 
-def _meeting_rows(link: Linkage, meeting: Meeting, world: Frames) -> list[Row]:
-    a, b = meeting.first, meeting.second
+def constraints(link: Linkage, world: Frames) -> list[Row]:
+    """Every constraint equation, rods first; those of `link.rows` only, where they are chosen."""
+    rows = [row for loop in link.loops for row in _rows(link, loop, world)]
+    return rows if link.rows is None else [rows[i] for i in link.rows]
+
+
+def _rows(link: Linkage, loop: Bar | Meeting, world: Frames) -> list[Row]:
+    """A loop's equations; a rod's is (U.U - l^2) / 2 = 0, U from end to end (Asadi and Heydari (4), (8))."""
+    mech, a, b = link.tree, loop.first, loop.second
     C, A = anchor_point(a, world), anchor_point(b, world)
-    X, Y = anchor_axes(a, world), anchor_axes(b, world)
+    X, Y = (anchor_axes(end, world) if isinstance(loop, Meeting) else end.R for end in (a, b))
     U = sub(A, C)
-    first, second = _only(link, a.link, b.link)
-    by_C = point_columns(link.tree, world, a.link, C)
-    by_A = point_columns(link.tree, world, b.link, A)
-    turning = [k for k in (*first, *second) if link.tree.revolute[k]]
+    before, after = path(mech, a.link), path(mech, b.link)
+    first, second = [k for k in before if k not in after], [k for k in after if k not in before]
+    by_C, by_A = point_columns(mech, world, a.link, C), point_columns(mech, world, b.link, A)
 
-    def along(direction: Vec3, fixed: bool) -> Row:
-        """direction . U = 0; `fixed` in the base, or turning with the first end."""
-        by = {k: -dot(direction, by_C[k]) for k in first} | {k: dot(direction, by_A[k]) for k in second}
-        if not fixed:
-            for k in first:
-                if link.tree.revolute[k]:
-                    by[k] = by[k] + dot(cross(column(world.R[k], 2), direction), U)
-        return Row(meeting.name, dot(direction, U), by)
+    def along(direction: Vec3) -> dict[int, Scalar]:
+        """The derivatives of direction . U, the direction fixed in the base."""
+        return {k: -dot(direction, by_C[k]) for k in first} | {k: dot(direction, by_A[k]) for k in second}
 
-    def across(u: Vec3, v: Vec3) -> Row:
-        """u . v = 0, u on the first end and v on the second."""
-        w = cross(u, v)
-        by = {k: dot(column(world.R[k], 2), w) for k in turning}
-        return Row(meeting.name, dot(u, v), {k: value if k in first else -value for k, value in by.items()})
-
-    zero, one = link.tree.zero, link.tree.one
+    if isinstance(loop, Bar):
+        by = along(U)
+        return [Row(loop.name, (dot(U, U) - loop.length_squared) / 2, by)]
+    zero, one = mech.zero, mech.one
     unit = ((one, zero, zero), (zero, one, zero), (zero, zero, one))
     rows = []
-    for kind, *axes in CLOSING_ROWS[meeting.kind]:
+    for kind, *axes in CLOSING_ROWS[loop.kind]:
         if kind == "across":
-            rows.append(across(column(X, axes[0]), column(Y, axes[1])))
-        else:
-            fixed = kind == "base"
-            rows.append(along(unit[axes[0]] if fixed else column(X, axes[0]), fixed))
+            u, v = column(X, axes[0]), column(Y, axes[1])
+            w = cross(u, v)
+            by = {k: dot(column(world.R[k], 2), w) for k in (*first, *second) if mech.revolute[k]}
+            rows.append(Row(loop.name, dot(u, v), {k: x if k in first else -x for k, x in by.items()}))
+            continue
+        direction = unit[axes[0]] if kind == "base" else column(X, axes[0])
+        by = along(direction)
+        for k in first if kind == "along" else ():  # the direction turns with the first end
+            if mech.revolute[k]:
+                by[k] = by[k] + dot(cross(column(world.R[k], 2), direction), U)
+        rows.append(Row(loop.name, dot(direction, U), by))
     return rows
 
 

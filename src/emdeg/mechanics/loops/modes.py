@@ -7,10 +7,8 @@ have the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +21,7 @@ from emdeg.mechanics.loops.closure import CircleIntersection, Leg, Plan, solve
 from emdeg.mechanics.loops.continuation import continued, roots_at, signs
 from emdeg.mechanics.loops.linear_steps import AffineRelation
 from emdeg.mechanics.loops.linkage import Linkage, Place
-from emdeg.mechanics.loops.newton import open_rows, wrapped
+from emdeg.mechanics.loops.newton import angles_of, open_rows, wrapped
 from emdeg.robot import Robot
 
 MOST = 1024
@@ -78,7 +76,7 @@ def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
 def mode(robot: Robot, q: ArrayLike) -> Branch:
     """The way in which the robot closes its loops at q (n,): the one that all functions answer for."""
     found, pose = ready(robot), _pose(robot, q)
-    joints = _angles(found.link, positions(found, pose), pose)
+    joints = angles_of(found.link, positions(found, pose), pose)
     if found.plan is not None:
         return _branch(found, found.plan, pose, joints)
     near = [one for one in _numeric(found, pose) if _same(found.link, one.joints, joints)]
@@ -156,7 +154,7 @@ def follow_path(robot: Robot, q: ArrayLike) -> FollowedPath:
     own = list(found.link.coordinates)
     if path.ndim != 2 or path.shape[-1] != len(own) or len(path) < 2:
         raise StateError(f"a path has shape (poses, {len(own)}), two poses at least; got {path.shape}")
-    at = _angles(found.link, positions(found, path[0]), path[0])
+    at = angles_of(found.link, positions(found, path[0]), path[0])
     joints, meetings = [at], []
     for k, there in enumerate(path[1:]):
         at, met = continued(found.link, at, there, f" from pose {k} to pose {k + 1}")
@@ -201,14 +199,7 @@ def _closed(found: Ready, plan: Plan, pose: Array) -> Array | None:
         position = solve(found.link, plan, coordinate_positions(found.link, pose), lambda value, _: np.sqrt(value))
         if not np.all(open_rows(found.link, position) < OPEN):
             return None
-    return _angles(found.link, position, pose)
-
-
-def _angles(link: Linkage, position: Sequence[Any], pose: Array) -> Array:
-    turning = link.tree.revolute
-    joints = np.array([float(np.arctan2(*at)) if r else float(at) for at, r in zip(position, turning)])
-    joints[list(link.coordinates)] = pose
-    return joints
+    return angles_of(found.link, position, pose)
 
 
 def signs_of(plan: Plan) -> dict[str, int]:

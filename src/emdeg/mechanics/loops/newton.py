@@ -43,6 +43,14 @@ def positions_of(link: Linkage, q: Array) -> list[Any]:
     ]
 
 
+def angles_of(link: Linkage, position: Sequence[Any], q: Array) -> Array:
+    """(..., joints): every joint from its position, angles in (-pi, pi]; the coordinates are at q (..., n)."""
+    values = [np.arctan2(*at) if turning else at for at, turning in zip(position, link.tree.revolute)]
+    for i, k in enumerate(link.coordinates):
+        values[k] = q[..., i]
+    return np.stack([np.broadcast_to(v, q.shape[:-1]) for v in values], -1)
+
+
 def wrapped(difference: Array, turning: Sequence[bool] | Array) -> Array:
     """Differences (..., n) of joint positions, those of `turning` joints in [-pi, pi)."""
     return np.where(np.asarray(turning), np.remainder(difference + np.pi, 2 * np.pi) - np.pi, difference)

@@ -14,11 +14,12 @@ from emdeg.mechanics.arrays import stacked
 from emdeg.mechanics.loops import functions, reduction
 from emdeg.mechanics.loops.closing import reached, ready
 from emdeg.mechanics.loops.kind import CLOSED_LOOPS
-from emdeg.mechanics.loops.linkage import Anchor, in_motion, world_frames
 from emdeg.mechanics.loops.newton import evaluated, positions_of, row_names, whole
 from emdeg.mechanics.loops.singularity import Conditions, conditions, scaled_jacobian
 from emdeg.mechanics.loops.state import LoopState
-from emdeg.mechanics.loops.virtual_work import equations_by_virtual_work, point_partials
+from emdeg.mechanics.loops.virtual_work import equations_by_virtual_work, named_partials
+from emdeg.mechanics.mechanism import BodyInertia
+from emdeg.mechanics.spatial import Vec3
 from emdeg.mechanics.state import Measure
 from emdeg.robot import Robot
 
@@ -144,26 +145,19 @@ def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> 
 
 def _blocks(robot: Robot, s: LoopState) -> dict[str, tuple[Array, Array]]:
     """Every block by its name, with its rate, of one state."""
-    link, position, move = s.link, s.position, s.motion(s.qd)
-    world, moving = world_frames(link, position), world_frames(link, in_motion(link.tree, position, move.qd))
-    blocks: dict[str, tuple[Array, Array]] = {}
+    link, move = s.link, s.motion(s.qd)
     drives = [stacked([W[k] for k in link.driven], ()) for W in (move.W, move.W_rate)]
-    blocks["J"] = (drives[0], drives[1])
+    blocks = {"J": (drives[0], drives[1])}
 
-    def point(anchor: Anchor) -> tuple[Array, Array]:
-        a, ad = point_partials(link, move, world, moving, anchor)
-        return np.array(a, dtype=np.float64).T, np.array(ad, dtype=np.float64).T
+    def centre(body: BodyInertia) -> Vec3:
+        x, y, z = (moment / cast(FieldScalar, body.m) for moment in body.mr)
+        return x, y, z
 
-    for i, body in enumerate(link.bare.inertia):
-        mass = cast(FieldScalar, body.m)
-        if mass:
-            x, y, z = (moment / mass for moment in body.mr)
-            blocks[f"J_L:{robot.links[i].name}"] = point(Anchor(i, world.R[i], (x, y, z)))
-    for bar in link.bars:
-        C, A = point(bar.first), point(bar.second)
-        blocks[f"J_C:{bar.name}"], blocks[f"J_A:{bar.name}"] = C, A
-        share = cast(float, bar.com)
-        blocks[f"J_K:{bar.name}"] = (C[0] + share * (A[0] - C[0]), C[1] + share * (A[1] - C[1]))
+    for symbol, k, partials in named_partials(link, s.position, move, centre):
+        if symbol != "w":
+            name = robot.links[k].name if symbol == "L" else link.bars[k].name
+            a, ad = (np.array(part, dtype=np.float64).T for part in partials)
+            blocks[f"J_{symbol}:{name}"] = a, ad
     return blocks
 
 
