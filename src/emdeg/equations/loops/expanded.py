@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly, quotient
-from emdeg.equations.loops.sections import numbered_joints
+from emdeg.equations.loops.sections import matrix_section, numbered_joints
 from emdeg.equations.loops.symbols import LoopSymbols, symbols_of
 from emdeg.mechanics.loops import Linkage, closing_of, equations_by_virtual_work, linkage_of, solve
 from emdeg.mechanics.loops import reduction as closed_loop
 from emdeg.robot import Robot
-from emdeg.writing import Document, Equation, Item, Label, MatrixEquation, Paragraph, Section, SquareRoot, label
+from emdeg.writing import Document, Equation, Item, Label, Paragraph, Section, SquareRoot, label
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,6 @@ def _solution(found: Expanded) -> Section:
     return Section("solution", "The dependent joints, from the coordinates", tuple(items))
 
 
-def _matrix(part: str, title: str, of: Callable[[Expanded], list[list[TrigPoly]]]) -> Callable[[Expanded], Section]:
-    def section(found: Expanded) -> Section:
-        rows = tuple(tuple(row) for row in of(found))
-        return Section(part, title, (MatrixEquation(Label(part), rows),))
-
-    return section
-
-
 def _state_space(found: Expanded) -> Section:
     told = (
         "x = (u, ud);  x-dot = (ud, M^-1 (J^T tau - C ud - G + F)), F the generalized external force "
@@ -124,16 +116,16 @@ EXPANDED_PARTS: dict[str, Callable[[Expanded], Section]] = {
     "model": _overview,
     "letters": _letters,
     "solution": _solution,
-    "M": _matrix("M", "Mass matrix", lambda e: e.M),
-    "C": _matrix("C", "Coriolis matrix from Christoffel symbols: M-dot - 2C is skew", lambda e: e.C),
-    "C_vw": _matrix(
+    "M": matrix_section("M", "Mass matrix", lambda e: e.M),
+    "C": matrix_section("C", "Coriolis matrix from Christoffel symbols: M-dot - 2C is skew", lambda e: e.C),
+    "C_vw": matrix_section(
         "C_vw",
         "Coriolis matrix of virtual work: the same C ud, skew only where no body turns in space",
         lambda e: e.C_of_virtual_work(),
     ),
-    "G": _matrix("G", "Gravity", lambda e: [[x] for x in e.G]),
-    "J": _matrix("J", "The driven joints' rates per rate of the coordinates", lambda e: e.J),
-    "Jdot": _matrix("Jdot", "The rate of J", lambda e: e.J_rate),
+    "G": matrix_section("G", "Gravity", lambda e: [[x] for x in e.G]),
+    "J": matrix_section("J", "The driven joints' rates per rate of the coordinates", lambda e: e.J),
+    "Jdot": matrix_section("Jdot", "The rate of J", lambda e: e.J_rate),
     "state": _state_space,
 }
 """Part name -> what makes its section."""

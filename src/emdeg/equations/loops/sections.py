@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from emdeg.algebra import TrigPoly, quotient
-from emdeg.equations.loops.blocks import Formulas, LoopModel, NamedBlock, Quotients, centre
+from emdeg.equations.loops.blocks import LoopModel, NamedBlock, centre
 from emdeg.mechanics.loops import closing_of
 from emdeg.robot import Robot
 from emdeg.writing import (
@@ -82,10 +82,10 @@ def _closure(model: LoopModel) -> Section:
     return Section("closure", "Closure: each expression is zero", tuple(items))
 
 
-def _matrix(
-    part: str, title: str, of: Callable[[LoopModel], Formulas | Quotients | None], label: Label | None = None
-) -> Callable[[LoopModel], Section]:
-    def section(model: LoopModel) -> Section:
+def matrix_section(
+    part: str, title: str, of: Callable[[Any], Any], label: Label | None = None
+) -> Callable[[Any], Section]:
+    def section(model: Any) -> Section:
         found = of(model)
         if found is None:
             block = Paragraph("Its blocks are too large to be inverted to formulas: W_d = -Phi_d^-1 Phi_u.")
@@ -241,11 +241,11 @@ def _gravity(model: LoopModel) -> Section:
 LOOP_PARTS: dict[str, Callable[[LoopModel], Section]] = {
     "model": _overview,
     "closure": _closure,
-    "Phi": _matrix("Phi", "The closure equations' derivatives by the tree's joints", lambda m: m.Phi),
-    "W": _matrix("W", "Every joint's rate per rate of the coordinates", lambda m: m.W),
-    "J": _matrix("J", "The driven joints' rates per rate of the coordinates", lambda m: m.J),
-    "Jdot": _matrix("Jdot", "The rate of J", lambda m: m.driven(m.W_rate), Label("J", dots=1)),
-    "Wdot": _matrix("Wdot", "The rate of W", lambda m: m.W_rate, Label("W", dots=1)),
+    "Phi": matrix_section("Phi", "The closure equations' derivatives by the tree's joints", lambda m: m.Phi),
+    "W": matrix_section("W", "Every joint's rate per rate of the coordinates", lambda m: m.W),
+    "J": matrix_section("J", "The driven joints' rates per rate of the coordinates", lambda m: m.J),
+    "Jdot": matrix_section("Jdot", "The rate of J", lambda m: m.driven(m.W_rate), Label("J", dots=1)),
+    "Wdot": matrix_section("Wdot", "The rate of W", lambda m: m.W_rate, Label("W", dots=1)),
     "blocks": _blocks,
     "constants": _constants,
     "M": _mass_matrix,

@@ -269,6 +269,15 @@ def _rows(link: Linkage, loop: Bar | Meeting, world: Frames) -> list[Row]:
     return rows
 
 
+def open_values(link: Linkage, position: Sequence[Position]) -> list[tuple[str, Scalar]]:
+    """(loop, value) of every closure equation, redundant ones too, and s^2 + c^2 - 1 of every revolute joint."""
+    rows = constraints(replace(link, rows=None), world_frames(link, position))
+    circles = [
+        (f"joint {k + 1}", at[0] * at[0] + at[1] * at[1] - 1) for k, at in enumerate(position) if isinstance(at, tuple)
+    ]
+    return [*((row.name, row.value) for row in rows), *circles]
+
+
 def jacobian_matrix(link: Linkage, rows: Sequence[Row]) -> list[list[Scalar]]:
     """The constraints' derivatives, one row each, one column a joint of the tree."""
     zero = link.tree.zero

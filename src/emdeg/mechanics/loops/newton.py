@@ -22,6 +22,7 @@ from emdeg.mechanics.loops.linkage import (
     anchor_axes,
     constraints,
     jacobian_matrix,
+    open_values,
     world_frames,
 )
 from emdeg.mechanics.mechanism import Frames
@@ -153,27 +154,24 @@ def corrected(
 
 def open_rows(link: Linkage, position: Sequence[Any]) -> Array:
     """(..., m and more): what every closure equation misses over the mechanism's size, every circle, every seam."""
-    world = world_frames(link, position)
-    rows = constraints(whole(link), world)
-    circles = [at[0] * at[0] + at[1] * at[1] - 1 for at in position if isinstance(at, tuple)]
-    others = [*circles, *_seams(link, world)]
-    values = [np.asarray(v, float) for v in (*(row.value for row in rows), *others)]
-    return np.abs(np.stack(np.broadcast_arrays(*values), -1)) / np.concatenate(
-        [row_sizes(whole(link)), np.ones(len(others))]
-    )
+    values = [value for _, value in open_values(link, position)] + _seams(link, position)
+    sizes = row_sizes(whole(link))
+    sizes = np.concatenate([sizes, np.ones(len(values) - len(sizes))])
+    return np.abs(np.stack(np.broadcast_arrays(*(np.asarray(v, float) for v in values)), -1)) / sizes
 
 
-def _seams(link: Linkage, world: Frames) -> list[Any]:
+def _seams(link: Linkage, position: Sequence[Any]) -> list[Any]:
     """What the axes of fixed joints and of slides lack of lying on each other, a slide's either way round.
 
     Three products that are zero do not say it: they are, too, where x lies on y, y on z and z on x.
     """
     found = []
-    for meeting in link.meetings:
-        if meeting.kind in TURNLESS:
-            one, other = anchor_axes(meeting.first, world), anchor_axes(meeting.second, world)
-            like = [dot(column(one, k), column(other, k)) for k in range(3)]
-            found += [x - 1 if meeting.kind == "fixed" else x * x - 1 for x in like]
+    meetings = [meeting for meeting in link.meetings if meeting.kind in TURNLESS]
+    world = world_frames(link, position) if meetings else None
+    for meeting in meetings:
+        one, other = (anchor_axes(end, cast(Frames, world)) for end in (meeting.first, meeting.second))
+        like = [dot(column(one, k), column(other, k)) for k in range(3)]
+        found += [x - 1 if meeting.kind == "fixed" else x * x - 1 for x in like]
     return found
 
 
@@ -184,7 +182,7 @@ TURNLESS = ("fixed", "prismatic")
 def turned_seams(link: Linkage, q: Array) -> NDArray[np.bool_]:
     """(...): whether a joint in which nothing turns is turned at the closed configurations q (..., n)."""
     turned = np.zeros(q.shape[:-1], dtype=np.bool_)
-    for lacking in _seams(link, world_frames(link, positions_of(link, q))):
+    for lacking in _seams(link, positions_of(link, q)):
         turned = turned | (np.abs(lacking) > 0.5)
     return np.asarray(turned, dtype=np.bool_)
 

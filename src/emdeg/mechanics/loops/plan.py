@@ -26,7 +26,7 @@ from emdeg.mechanics.loops.closure import (
     triangle,
 )
 from emdeg.mechanics.loops.linear_steps import ClosedPlaces, linear_steps
-from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, Place, constraints, linkage_of, world_frames
+from emdeg.mechanics.loops.linkage import Bar, Linkage, Meeting, Place, linkage_of, open_values
 from emdeg.mechanics.loops.newton import open_rows, positions_of, size_of
 from emdeg.mechanics.loops.rational import places_modulo_a_prime, written_out
 from emdeg.mechanics.mechanism import path
@@ -98,9 +98,7 @@ def is_exact(robot: Robot, plan: Plan) -> bool:
     special only up to rounding make a mechanism that moves, but none of which anything can be proved.
     """
     for link, position, _ in islice(places_modulo_a_prime(robot, plan), 1):
-        rows = constraints(link, world_frames(link, position))
-        circles = [at[0] * at[0] + at[1] * at[1] - 1 for at in position if isinstance(at, tuple)]
-        if any(row.value for row in rows) or any(circles):
+        if any(value for _, value in open_values(link, position)):
             return False
     return True
 

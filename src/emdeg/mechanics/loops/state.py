@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from emdeg.algebra import Dual
 from emdeg.algebra.linear import Matrix
 from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closure import Plan, Root, solve
-from emdeg.mechanics.loops.linkage import Linkage, constraints, world_frames
+from emdeg.mechanics.loops.linkage import Linkage, open_values
 from emdeg.mechanics.loops.singularity import Conditions, conditions, require_regular
 from emdeg.mechanics.mechanism import Mechanism, Position, Rates, led
 from emdeg.mechanics.spatial import Scalar, total
@@ -54,13 +54,7 @@ class LoopState(FramedState):
 
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         """Every closure equation's value, those of redundant ones too, and s^2 + c^2 - 1 of every turning joint."""
-        rows = constraints(replace(self.link, rows=None), world_frames(self.link, self.position))
-        circles = [
-            (f"joint {k + 1}", at[0] * at[0] + at[1] * at[1] - 1)
-            for k, at in enumerate(self.position)
-            if isinstance(at, tuple)
-        ]
-        return [*((row.name, row.value) for row in rows), *circles]
+        return open_values(self.link, self.position)
 
     @cached_property
     def W(self) -> Matrix:
