@@ -6,7 +6,7 @@ import pytest
 
 import emdeg
 from emdeg.errors import BadRequest, Refuted
-from emdeg.mechanics.functions import CATALOGUE, ways_of
+from emdeg.mechanics.functions import ways_of
 from emdeg.programs import compared_formulations, count
 from emdeg.programs.formulations import general_robot, traced
 from tests.random_robots import random_robot
@@ -68,10 +68,8 @@ def test_a_formulation_that_does_not_serve_a_tree_is_left_out():
 
 
 def test_a_wrong_formulation_is_not_counted(monkeypatch):
-    entry = CATALOGUE["gravity"]
-    ways = entry.ways["tree"]
+    ways = ways_of("gravity", emdeg.load("planar2r"))
     wrong = {**ways.formulations, "wrong": lambda s: {"g": [s.tree.one] * s.n}}
-    changed = replace(entry, ways={**entry.ways, "tree": replace(ways, formulations=wrong)})
-    monkeypatch.setitem(CATALOGUE, "gravity", changed)
+    monkeypatch.setattr("emdeg.programs.formulations.ways_of", lambda *_: replace(ways, formulations=wrong))
     with pytest.raises(Refuted, match="planar2r gravity"):
         compared_formulations(emdeg.load("planar2r"), "gravity")

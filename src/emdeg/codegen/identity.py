@@ -17,7 +17,6 @@ from typing import Any
 from emdeg.algebra import Exact, parse_number
 from emdeg.codegen.infix import escaped
 from emdeg.errors import BadRequest, EmdegError, NotCertified, RobotError
-from emdeg.mechanics.loops import choose
 from emdeg.programs import (
     FALSE_PASS,
     MOST_STATES,
@@ -28,7 +27,7 @@ from emdeg.programs import (
     normal_digest,
     wrong_format,
 )
-from emdeg.robot import Robot, assemble, library_names, load, read_toml, substitute, to_toml
+from emdeg.robot import Robot, assemble, library_names, load, read_toml, substitute, to_toml, with_option
 from emdeg.writing import read_plain
 
 
@@ -274,11 +273,9 @@ def _named(word: str, given: Mapping[str, Sequence[str]]) -> Robot:
     found = load(word, tip=tip, lock=pairs("--lock"), payload=given.get("--payload", ()), gravity=gravity)
     found = substitute(found, {name: Exact.of(parse_number(text)) for name, text in pairs("--set").items()})
     for names in given.get("--coordinates", ()):
-        found = choose.with_coordinates(found, [name.strip() for name in names.split(",")])
+        found = with_option(found, "coordinates", names)
     for label in given.get("--mode", ()):
-        from emdeg.mechanics.loops import with_mode  # a third of what starting `emdeg generate` would import
-
-        found = with_mode(found, label)
+        found = with_option(found, "mode", label)
     return found
 
 

@@ -181,11 +181,6 @@ class MechanismKind:
     larger_example: ClassVar[tuple[str, str, str]] = ("emdeg", "puma560", "[0.1, 0.2, 0, 0, 0.5, -0.3]")
     """The same, of a robot with friction that moves its tool in six degrees of freedom, where the library has one."""
 
-    explicit: ClassVar[str] = "formulas"
-
-    def is_everywhere(self, robot: Robot) -> bool:
-        return True
-
     def size(self, robot: Robot, array: str) -> int:
         """How many entries an input array has: q, qd, qdd, tau, p."""
         return len(robot.driven if array == "tau" else robot.coordinates)
@@ -224,13 +219,13 @@ class MechanismKind:
         """States that the robot can be in, and numbers that its symbols may have, about its home."""
         return Everywhere(np.zeros(robot.freedoms), np.full(robot.freedoms, np.pi), {})
 
+    def roots(self, robot: Robot) -> int | None:
+        """Square roots on the way from q to every joint's position; None where it is not finitely many operations."""
+        return 0
+
     def has_programs(self, robot: Robot) -> bool:
         """Whether its state follows from its inputs by finitely many operations."""
-        return True
-
-    def roots(self, robot: Robot) -> int:
-        """Square roots on the way from q to every joint's position."""
-        return 0
+        return self.roots(robot) is not None
 
     @property
     def singular_places(self) -> int:

@@ -13,8 +13,8 @@ from emdeg.equations import derive
 from emdeg.errors import OverBudget
 from emdeg.mechanics.functions import numeric
 from emdeg.reports.charts import WIDTH, Curve, Span, curves, key_of, matrix, readable, spans
-from emdeg.reports.subject import Subject
-from emdeg.robot import Joint
+from emdeg.reports.subject import Subject, where_it_moves
+from emdeg.robot import Joint, by_kind
 from emdeg.writing import BLUE, GREEN, INK, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table
 
 GAP = 1e-3
@@ -45,24 +45,20 @@ def loads_section(subject: Subject) -> Section:
         )
         return Section("loads", title, (Note(why),))
     items: list[Item] = []
-    if subject.closed:
-        items.append(
-            Note(
-                "With closed loops the workspace is no box of joint positions: certified extremes and "
-                "couplings over it are left out."
-            )
-        )
-    else:
-        items += _assumptions(subject)
-        if subject.robot.n <= MOST_JOINTS:
-            items += _extremes(subject)
-        else:
-            items.append(
-                Note(f"Certified extremes are left out: {subject.robot.n} joints are more than {MOST_JOINTS}.")
-            )
-        items += _couplings(subject)
+    items += extremes_over_workspace(subject)
     items += _motion(subject)
     return Section("loads", title, tuple(items))
+
+
+@by_kind
+def extremes_over_workspace(subject: Subject) -> list[Item]:
+    """Certified extremes over the workspace, and couplings."""
+    items = _assumptions(subject)
+    if subject.robot.n <= MOST_JOINTS:
+        items += _extremes(subject)
+    else:
+        items.append(Note(f"Certified extremes are left out: {subject.robot.n} joints are more than {MOST_JOINTS}."))
+    return [*items, *_couplings(subject)]
 
 
 def _assumptions(subject: Subject) -> list[Item]:
@@ -202,11 +198,7 @@ def _motion(subject: Subject) -> list[Item]:
         unit = "N m" if joint.kind == "revolute" else "N"
         figures.append(Figure(f"effort{k + 1}", curves(t, rows, joint.name, "time [s]", unit)))
     key = Figure("effort_key", key_of(rows, WIDTH))
-    where = (
-        "near the start that the file states"
-        if subject.closed
-        else "over the middle half of the joints' ranges (a quarter turn where they turn without end)"
-    )
+    where = where_it_moves(subject)
     peak = np.abs(total).max(axis=0)
     table = Table(
         ("joint", "peak effort", "of gravity", "of speeds", "of accelerations", ""),

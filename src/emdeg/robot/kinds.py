@@ -13,12 +13,14 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from emdeg.errors import RobotError
+
 if TYPE_CHECKING:
     from emdeg.robot.model import Robot
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T")
+X = TypeVar("X")
 
 TREE = "tree"
 """The kind of robots without constraints: chains and trees."""
@@ -34,7 +36,8 @@ class Kind:
     `mechanism` is the kind's `MechanismKind`. `implementations`: function's name -> its `Ways` for this kind;
     `functions`: (function that it is listed behind, `Function`) of the kind's own; `measures`: name -> `Measure`.
     `sections` are the top-level keys of a robot file that belong to the kind, `read_sections` reads them;
-    `read_equalities` reads the equality constraints of an MJCF file. `instead`: "module:function" of the core, which
+    `read_equalities` reads the equality constraints of an MJCF file. `options`: an option of the command line that
+    chooses a robot -> (robot, text) -> robot. `instead`: "module:function" of the core, which
     is decorated with `by_kind` -> what this kind does instead.
     """
 
@@ -46,6 +49,7 @@ class Kind:
     sections: tuple[str, ...] = ()
     read_sections: Reference = None
     read_equalities: Reference = None
+    options: Mapping[str, Reference] = field(default_factory=dict)
     instead: Mapping[str, Reference] = field(default_factory=dict)
 
 
@@ -92,17 +96,30 @@ def _imported(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def by_kind(function: Callable[Concatenate[Robot, P], R]) -> Callable[Concatenate[Robot, P], R]:
-    """A function of a robot for which a kind of mechanism may register another one under `Kind.instead`."""
+def by_kind(function: Callable[Concatenate[X, P], R]) -> Callable[Concatenate[X, P], R]:
+    """A function for which a kind of mechanism may register another one under `Kind.instead`.
+
+    The kind is that of the first argument: a robot, or an object with a robot as its attribute `robot`.
+    """
     place = f"{function.__module__}:{function.__qualname__}"
     REPLACEABLE.add(place)
 
     @wraps(function)
-    def chosen(robot: Robot, *arguments: P.args, **named: P.kwargs) -> R:
+    def chosen(subject: X, *arguments: P.args, **named: P.kwargs) -> R:
+        robot: Any = getattr(subject, "robot", subject)
         own = kind_named(robot.constraints.kind).instead.get(place)
-        return (function if own is None else resolved(own))(robot, *arguments, **named)
+        return (function if own is None else resolved(own))(subject, *arguments, **named)
 
     return chosen
+
+
+def with_option(robot: Robot, name: str, text: str) -> Robot:
+    """The robot as an option that only some kinds of mechanism have says, such as --coordinates; else RobotError."""
+    own = kind_named(robot.constraints.kind).options
+    if name not in own:
+        known = " or ".join(kind.name for kind in known_kinds() if name in kind.options)
+        raise RobotError(f"it has no {known}", body=robot.name)
+    return resolved(own[name])(robot, text)
 
 
 REPLACEABLE: set[str] = set()

@@ -7,7 +7,7 @@ joint variables. The geometry is modified Denavit-Hartenberg (Craig, Khalil); se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -302,16 +302,6 @@ class Robot:
     def loops(self) -> Any:
         """What closes its loops (`emdeg.loops`); None of a robot without closed loops."""
         return self.constraints.loops
-
-    @property
-    def rods(self) -> Sequence[Any]:
-        """The rods that close loops."""
-        return self.constraints.bodies
-
-    @property
-    def closures(self) -> Sequence[Any]:
-        """The joints that close loops."""
-        return getattr(self.constraints, "closures", ())
 
     @property
     def is_tree(self) -> bool:

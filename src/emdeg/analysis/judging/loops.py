@@ -49,7 +49,7 @@ Parts = Mapping[tuple, Any]
 """An entry's coefficients in one algebra, by the products of rates that they belong to."""
 
 
-def judge_loops(printed: PrintedModel, robot: Robot, search: JudgedOver) -> list[Judgement]:
+def judge_loops(robot: Robot, printed: PrintedModel, search: JudgedOver) -> list[Judgement]:
     """The printed entries against the exact ones of a mechanism, dead points left out by the search's margin."""
     bench = _LoopBench(printed, robot, search)
     compared: list[_Compared] = []

@@ -9,7 +9,7 @@ from emdeg.analysis.judging.entries import Asked, asked_of
 from emdeg.analysis.judging.file import PrintedModel
 from emdeg.bounds import Bounded, SearchLimits
 from emdeg.errors import NotBounded, OverBudget, TooLarge, UnreadableEntry
-from emdeg.robot import Robot, Workspace
+from emdeg.robot import Robot, Workspace, by_kind
 from emdeg.writing import Shown
 
 NOTHING = Bounded(0.0, 0.0, {})
@@ -108,13 +108,19 @@ def judged_by_size(
     return Judgement(name, text, False, error, size, share, False, mean / scale, wrong=wrong)
 
 
+@by_kind
+def not_summed(robot: Robot) -> tuple[str, ...]:
+    """The letters of entries whose errors are in no sum along a coordinate."""
+    return ()
+
+
 def _efforts(found: Sequence[Judgement], robot: Robot, where: Workspace) -> tuple[float, ...]:
     """Every entry's largest error times the largest rates that multiply it, summed."""
     v, a = where.speed, where.acceleration
     total = [0.0] * len(v)
     for one in found:
         asked = asked_of(one.name, robot)
-        if one.problem or asked is None or (asked.letter == "tau" and robot.loops is not None):
+        if one.problem or asked is None or asked.letter in not_summed(robot):
             continue
         i, *rest = (k - 1 for k in asked.of)
         if asked.letter == "M":

@@ -16,6 +16,7 @@ from typing import Any, cast
 from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant, product
 from emdeg.equations.loops.symbols import LoopSymbols, rate_of, symbols_of
+from emdeg.errors import RobotError
 from emdeg.mechanics import Frames, Vec3, path, tmul
 from emdeg.mechanics.loops import (
     Linkage,
@@ -241,3 +242,8 @@ def centre(body: BodyInertia) -> Vec3 | None:
         return None
     x, y, z = (place.numerator / place.denominator.number for place in places)
     return x, y, z
+
+
+def no_explicit_model(robot: Robot) -> None:
+    """RobotError: the equations of a mechanism are named blocks."""
+    raise RobotError("it has closed loops: use emdeg.equations.loops.blocks.derive_loops", body=robot.name)

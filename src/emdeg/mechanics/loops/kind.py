@@ -41,10 +41,6 @@ class ClosedLoops(MechanismKind):
     name: str = description.CLOSED_LOOPS
     example: ClassVar = ("emdeg.loops", "fivebar", "[2.0, 1.0]")
     larger_example: ClassVar = example
-    explicit: ClassVar = "blocks"
-
-    def is_everywhere(self, robot: Robot) -> bool:
-        return False
 
     def state(self, robot: Robot, inputs: Inputs) -> LoopState:
         looked = closing_of(robot)
@@ -96,11 +92,9 @@ class ClosedLoops(MechanismKind):
     def surroundings(self, robot: Robot) -> Surroundings:
         return surroundings(robot)
 
-    def has_programs(self, robot: Robot) -> bool:
-        return closing_of(robot).plan is not None
-
-    def roots(self, robot: Robot) -> int:
-        return root_count(closing_of(robot).plan or ())
+    def roots(self, robot: Robot) -> int | None:
+        plan = closing_of(robot).plan
+        return None if plan is None else root_count(plan)
 
     @property
     def singular_places(self) -> int:

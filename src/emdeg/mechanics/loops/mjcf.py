@@ -28,12 +28,19 @@ from emdeg.mechanics.loops.linkage import (
     world_frames,
 )
 from emdeg.mechanics.loops.newton import corrected, positions_of, row_sizes, scaled, turned_seams
-from emdeg.robot import Body, Draft, assemble
-from emdeg.robot.constraints import ConstraintsDraft
-from emdeg.robot.mjcf_equalities import JOINT, Turned, mujoco_package
-from emdeg.robot.mjcf_extract import Extract
-from emdeg.robot.model import Vector
-from emdeg.robot.transform import ExactTransform, to_pose
+from emdeg.robot import TIED_JOINT as JOINT
+from emdeg.robot import (
+    Body,
+    ConstraintsDraft,
+    Draft,
+    ExactTransform,
+    Extract,
+    Turned,
+    Vector,
+    assemble,
+    mujoco_package,
+    to_pose,
+)
 
 WELD = 1
 """MuJoCo's number of the constraints that hold two bodies together."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +15,25 @@ from numpy.typing import NDArray
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError, ScenarioError
 from emdeg.mechanics import kind_of, stacked
+from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.mechanics.loops import (
     Conditions,
     LoopState,
     conditions,
     continued,
+    coordinates_of,
     functions,
     numeric_loop_state,
+    open_by,
     positions_of,
     reachable,
     ready,
     signs,
     weakest,
 )
-from emdeg.robot import Robot
+from emdeg.robot import Robot, TomlTable, need_table, real
+from emdeg.simulation.plant.constraints import compiled_energies
+from emdeg.simulation.plant.programs import Compiled
 
 Truths = NDArray[np.bool_]
 
@@ -107,11 +113,60 @@ def all_joints(robot: Robot, q: Array, begin: Array | None = None) -> Array:
     return np.stack([way.joints(place) for place in q])
 
 
-def followed_energies(robot: Robot, q: Array, qd: Array) -> tuple[Array, Array, Array]:
-    """T, V (k) and p (k, n) along a run of a mechanism whose loops close numerically."""
+def plant_at(robot: Robot, q: Array) -> Compiled | Followed:
+    """Programs where the loops close in analytic steps; else the mechanism followed from q."""
+    return Compiled(robot) if is_analytic(robot) else Followed(robot, q)
+
+
+def run_energies(robot: Robot, q: Array, qd: Array) -> tuple[Array, Array, Array]:
+    """T, V (..., k) and p (..., k, n) along a run; of one whose loops close numerically (k) and (k, n)."""
+    if is_analytic(robot):
+        return compiled_energies(robot)(q, qd)
     way = Followed(robot, q[0])
     T, V, p = zip(*(way.energies(a, b) for a, b in zip(q, qd)))
     return np.array(T), np.array(V), np.array(p)
+
+
+def open_along(robot: Robot, q: Array) -> Array:
+    """(..., k): by how much the worst loop is open along a run."""
+    return open_by(robot, all_joints(robot, q))
+
+
+def singularity_report(robot: Robot, q: Array) -> dict[str, Any]:
+    """The smallest distances from a singularity along a run."""
+    return {"distance_from_singularity": distances(robot, all_joints(robot, q))}
+
+
+def torques_along(robot: Robot, q: Array, qd: Array, qdd: Array) -> Array:
+    """The efforts of a motion; an error says where the robot cannot be."""
+    return inverse_dynamics(robot, q, qd, qdd)
+
+
+def placed_by_all_joints(robot: Robot, table: TomlTable) -> Array | None:
+    """The coordinates of a configuration in which every joint of the tree is named; its loops must be closed."""
+    table.only(("q", "qd", "joints"))
+    if "joints" not in table:
+        return None
+    given = need_table(table, "joints")
+    if "q" in table:
+        raise table.error("give q, the independent coordinates, or joints, all of the tree's; not both", "joints")
+    given.only(tuple(joint.name for joint in robot.joints))
+    return coordinates_of(robot, [real(given, joint.name) for joint in robot.joints])
+
+
+def most_stalled_steps(robot: Robot) -> int:
+    """Few: the steps shrink without end towards a dead point."""
+    return 60
+
+
+def check_abbreviated(robot: Robot, table: TomlTable) -> None:
+    """There are no abbreviated models of mechanisms with closed loops."""
+    raise table.error(f"there are no abbreviated models of {kind_of(robot).name}", "model")
+
+
+def free_joints(robot: Robot) -> tuple[int, ...]:
+    """None is known of closed loops."""
+    return ()
 
 
 def distances(robot: Robot, joints: Array) -> dict[str, float]:
@@ -129,7 +184,7 @@ TOUCHED = 1e-3
 
 def where_it_broke(robot: Robot, q: Array, found: Conditions | None = None) -> str:
     """What to say of a run that ended near q (n,); `found`: how far from singularities that is, where it is known."""
-    if not robot.hidden or not np.isfinite(q).all():
+    if not np.isfinite(q).all():
         return ""
     loop, kind, size = weakest(robot, q) if found is None else found.nearest
     at = ", ".join(f"{joint.name} = {value:.6g}" for joint, value in zip(robot.coordinates, q))

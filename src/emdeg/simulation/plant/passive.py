@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
 from emdeg.mechanics.formulations import FrictionLaw, smooth_sign
-from emdeg.mechanics.loops import choose
 from emdeg.robot import Robot
 from emdeg.writing import Shown
 
@@ -69,7 +68,9 @@ def with_idle_motors(robot: Robot, passive: Passive) -> Robot:
     joints' friction as it takes efforts, behind those of the motors."""
     if not passive.also:
         return robot
-    return choose.with_driven(robot, [*(joint.name for joint in robot.driven), *passive.also])
+    driven = robot.constraints.actuated(robot.n)
+    also = tuple(k for name in passive.also for k, joint in enumerate(robot.joints) if joint.name == name)
+    return replace(robot, constraints=robot.constraints.with_actuated((*driven, *also)))
 
 
 def elastic_stops(robot: Robot, stiffness: float, damping: float) -> tuple[Stop, ...]:
