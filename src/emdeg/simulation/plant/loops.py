@@ -233,9 +233,11 @@ def met(robot: Robot, t: Array, q: Array, at: Callable[[Array], Array] | None) -
             found.append(Met(float(middle[0]), at(middle)[0], True))
     low = (distance[1:-1] <= distance[:-2]) & (distance[1:-1] <= distance[2:]) & (side[:-2] * side[2:] > 0)
     for k in (np.flatnonzero(low) + 1).tolist():
-        times, least = np.array([t[k - 1], t[k + 1]]), 0
-        for _ in range(4):
-            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, len(times) - 1)], 17)
+        times = np.linspace(t[k - 1], t[k + 1], 17)
+        near = closer(times, k - 1)[0]
+        least = int(np.argmin(near))
+        for _ in range(3):
+            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, 16)], 17)
             near = closer(times, k - 1)[0]
             least = int(np.argmin(near))
         if near[least] < TOUCHED * max(distance[k - 1], distance[k + 1]):
