@@ -183,6 +183,10 @@ class TrigAlgebra:
         """(sine, cosine) of a revolute joint's angle."""
         return self._pair(joint)
 
+    def divided(self, numerator: TrigPoly, denominator: TrigPoly) -> TrigPoly:
+        """What numerator / denominator is, in algebras that have it: a polynomial has no quotients."""
+        return NotImplemented
+
     def _pair(self, of: int | Angle) -> tuple[TrigPoly, TrigPoly]:
         s = self.generator(Generator("sine", of))
         return s, s if of == HALF_RIGHT else self.generator(Generator("cosine", of))

@@ -92,12 +92,17 @@ class TrigPoly:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Rational | int) -> TrigPoly:
+    def __truediv__(self, other: TrigPoly | Rational | int) -> TrigPoly:
+        if isinstance(other, TrigPoly):
+            return self.algebra.divided(self, other)
         if isinstance(other, Rational):
             if not other:
                 raise ZeroDivisionError("a formula was divided by zero")
             return TrigPoly(self.algebra, self._poly * _fmpq(1 / Fraction(other)), self._sines)
         return NotImplemented
+
+    def __rtruediv__(self, other: Rational | int) -> TrigPoly:
+        return self.algebra.divided(self.algebra.one * other, self) if isinstance(other, Rational) else NotImplemented
 
     def __pow__(self, exponent: int) -> TrigPoly:
         if not isinstance(exponent, int) or exponent < 0:

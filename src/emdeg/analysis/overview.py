@@ -164,7 +164,7 @@ def analysed(
     if "importance" in chosen:
         steps["importance"] = lambda: summary.importance_part(scope, motion)
     if "capability" in chosen:
-        steps["capability"] = lambda: summary.summary.capability_part(scope, at)
+        steps["capability"] = lambda: summary.capability_part(scope, at)
     for part, step in steps.items():
         tell(part)
         try:

@@ -73,7 +73,7 @@ def kane(
     if emit is not None:
         refuse({"--show": show or None} | written, "does not go with --emit, which prints C")
     loaded = robot.load()
-    if kind_of(loaded).explicit != "formulas":
+    if not kind_of(loaded).has_formulas:
         refuse(written, "is for formulas; with closed loops programs are counted and emitted")
         if parts:
             raise UsageError("--show writes the equations of trees; with closed loops programs are counted and emitted")

@@ -116,7 +116,7 @@ def speed_inverse(robot: Robot, setup: Setup, of: SpeedAlgebra | None = None) ->
 
     None for a kind of mechanism whose configuration has no formulas of its coordinates.
     """
-    if kind_of(robot).explicit != "formulas":
+    if not kind_of(robot).has_formulas:
         return None
     of = speed_algebra(robot, setup) if of is None else of
     A = symbolic_speed_matrix(robot, setup, of)

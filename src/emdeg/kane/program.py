@@ -14,8 +14,7 @@ from emdeg.kane.inverse import SpeedInverse, speed_inverse
 from emdeg.kane.setup import Setup
 from emdeg.kane.system import System, system
 from emdeg.programs.ir import Dependence, Program, count
-from emdeg.programs.search.fingerprint import merged
-from emdeg.programs.simplification import retrace, simplify
+from emdeg.programs.simplification import merge_equal, retrace, simplify
 from emdeg.programs.trace import Tracer
 from emdeg.robot import Robot
 
@@ -52,7 +51,7 @@ def kane_program(
             base_parameters,
         )
         if traced is not None:
-            found.append(simplify(merged(traced)) if factored else retrace(traced))
+            found.append(simplify(merge_equal(traced)) if factored else retrace(traced))
     if not found:
         raise ValueError(f"{robot.name} has bodies besides its links, which the method {method!r} leaves out")
     return smallest(found)

@@ -246,6 +246,8 @@ class MechanismKind:
     """Where Python finds its functions, a small robot of the library, and q of it."""
     larger_example: ClassVar[tuple[str, str, str]] = ("emdeg", "puma560", "[0.1, 0.2, 0, 0, 0.5, -0.3]")
     """The same, of a robot with friction that moves its tool in six degrees of freedom, where the library has one."""
+    has_formulas: ClassVar[bool] = True
+    """Whether every joint's position is a formula of the coordinates, without roots."""
 
     def size(self, robot: Robot, array: str) -> int:
         """How many entries an input array has: q, qd, qdd, tau, p."""

@@ -10,7 +10,7 @@ from typing import cast
 
 from emdeg.algebra.linear import Rows, solve_symmetric
 from emdeg.mechanics import Frames, Mechanism, Outputs, Scalar, TreeState, total
-from emdeg.mechanics.formulations import Coefficients, kane_coefficients, kane_efforts, lagrange_coefficients
+from emdeg.mechanics.formulations import Coefficients, lagrange_coefficients
 from emdeg.mechanics.functions import AddedFormulation, Run
 from emdeg.mechanics.trees import applied_torques, elements_by
 from emdeg.papers.formulations import extended_body, izaguirre_paul, walker_orin

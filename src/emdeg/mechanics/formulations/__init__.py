@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         transpose4,
     )
     from emdeg.mechanics.formulations.newton_euler import efforts_by_newton_euler
-    from emdeg.mechanics.formulations.partial_velocities import kane_coefficients, kane_efforts
     from emdeg.mechanics.formulations.rnea_link_frame import MOMENTS, LinkMotion, euler_moment, joint_torques, motion
 
 on_demand(globals())

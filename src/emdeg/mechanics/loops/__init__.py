@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from emdeg.mechanics.loops.views import (
         coordinates_of,
         joint_positions,
+        open_by,
         reachable,
         singularity_figures,
         weak_loops,
         weakest,
     )
-    from emdeg.mechanics.loops.virtual_work import equations_by_virtual_work, point_partials, turning_partials
+    from emdeg.mechanics.loops.virtual_work import equations_by_virtual_work, named_partials
 
 on_demand(globals())

@@ -18,7 +18,7 @@ from emdeg.algebra import Array, Floats, PrimeField, Quotient, TrigAlgebra
 from emdeg.algebra.linear import Matrix, Row, product, transposed
 from emdeg.errors import ClosureError
 from emdeg.mechanics.arrays import stacked
-from emdeg.mechanics.loops import parameters, reduction
+from emdeg.mechanics.loops import reduction
 from emdeg.mechanics.loops.closing import closing_of, positions
 from emdeg.mechanics.loops.closure import Plan, root_count, solve
 from emdeg.mechanics.loops.kind import numeric_loop_state
@@ -185,7 +185,7 @@ def _generalized(
     link: Linkage, position: Sequence[Position], move: reduction.TreeRates, qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> Matrix:
     """The coordinates' efforts per unit of every parameter."""
-    Y = parameters.regressor(link, position, move.qd, reduction.accelerations(link, move, qd, qdd))
+    Y = reduction.regressor(link, position, move.qd, reduction.accelerations(link, move, qd, qdd))
     return product(transposed(move.W), Y, link.tree.zero)
 
 

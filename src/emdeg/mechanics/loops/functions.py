@@ -19,7 +19,6 @@ from emdeg.mechanics.formulations.differentiation import matrix_of_symbols, symb
 from emdeg.mechanics.formulations.friction import friction_term_by_term, joint_friction
 from emdeg.mechanics.formulations.reference_kinematics import jacobian_of_pose, reference_forward_kinematics
 from emdeg.mechanics.joints import Position
-from emdeg.mechanics.loops import parameters as rigid_bodies
 from emdeg.mechanics.loops import reduction, rod_legs
 from emdeg.mechanics.loops.linkage import Columns, anchor_point, world_frames
 from emdeg.mechanics.loops.state import LoopState
@@ -112,7 +111,7 @@ def _slopes(s: LoopState, values: Sequence[Scalar], of: int) -> Matrix:
 def regressor(s: LoopState) -> Outputs:
     """The opened tree's own regressor and the rods', handed to the motors column by column."""
     move = s.motion(s.qd)
-    Y = rigid_bodies.regressor(s.link, s.position, move.qd, reduction.accelerations(s.link, move, s.qd, s.qdd))
+    Y = reduction.regressor(s.link, s.position, move.qd, reduction.accelerations(s.link, move, s.qd, s.qdd))
     J = [move.W[k] for k in s.link.driven]
     return {"Y": reduction.allocated(s.link, J, product(transposed(move.W), Y, s.tree.zero))}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from emdeg.mechanics.loops.closing import (
 )
 from emdeg.mechanics.loops.closure import root_count, solve
 from emdeg.mechanics.loops.linkage import linkage_of
+from emdeg.mechanics.loops.newton import angles_of
 from emdeg.mechanics.loops.rounding import need_steady
 from emdeg.mechanics.loops.singularity import require_regular
 from emdeg.mechanics.loops.state import LoopState, NumericLoopState
@@ -40,6 +41,7 @@ class ClosedLoops(MechanismKind):
     name: str = description.CLOSED_LOOPS
     example: ClassVar = ("emdeg.loops", "fivebar", "[2.0, 1.0]")
     larger_example: ClassVar = example
+    has_formulas: ClassVar = False
 
     def state(self, robot: Robot, inputs: Inputs) -> LoopState:
         looked = closing_of(robot)
@@ -102,13 +104,8 @@ class ClosedLoops(MechanismKind):
         return 4  # they may close in ways that differ
 
     def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
-        s, shape = self.numbers(robot, {"q": q})
-        given = np.asarray(q, dtype=np.float64)
-        places: list[Any] = list(s.position)
-        values = [np.arctan2(*at) if turns else at for at, turns in zip(places, s.tree.revolute)]
-        for i, k in enumerate(s.link.coordinates):
-            values[k] = given[..., i]
-        return np.stack([np.broadcast_to(v, shape) for v in values], -1)
+        s, _ = self.numbers(robot, {"q": q})
+        return angles_of(s.link, s.position, np.asarray(q, dtype=np.float64))
 
     def need_possible(self, robot: Robot, q: ArrayLike) -> None:
         s, _ = self.numbers(robot, {"q": q})

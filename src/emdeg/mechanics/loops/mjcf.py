@@ -2,23 +2,45 @@
 
 MuJoCo pulls what is to be equal together, as stiffly as the file says; here it is equal. The file names neither
 coordinates nor, as a robot file does, the joints with motors: joints with actuators are driven, and of the joints as
-many are coordinates as the loops leave freedoms, driven ones first.
+many are coordinates as the loops leave degrees of freedom, driven ones first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from emdeg.algebra import Array, Exact
+from emdeg.algebra import Array, Exact, Floats
 from emdeg.errors import RobotError
 from emdeg.mechanics.loops.description import Closure, End, LoopsDraft, NamedEnd
+from emdeg.mechanics.loops.linkage import (
+    Anchor,
+    Linkage,
+    Meeting,
+    anchor_axes,
+    anchor_point,
+    linkage_of,
+    world_frames,
+)
+from emdeg.mechanics.loops.newton import corrected, positions_of, row_sizes, scaled, turned_seams
 from emdeg.robot import TIED_JOINT as JOINT
-from emdeg.robot import ConstraintsDraft, ExactTransform, Extract, Turned, Vector, mujoco_package, to_pose
+from emdeg.robot import (
+    Body,
+    ConstraintsDraft,
+    Draft,
+    ExactTransform,
+    Extract,
+    Turned,
+    Vector,
+    assemble,
+    mujoco_package,
+    to_pose,
+)
 
 WELD = 1
 """MuJoCo's number of the constraints that hold two bodies together."""
@@ -29,15 +51,16 @@ SITE = 6
 AS_DRAWN = 1e-9
 """A weld whose pose is the drawn one up to this [m, 1] is at the drawn one."""
 CLOSED = 1e-6
-"""What a loop may stay open [m, rad] where it counts as closed: angles were not yet made exact."""
+"""What a loop may stay open [m, 1] where it counts as closed: a file's sizes may be rounded."""
 GAP = 1e-4
 """Equations and joints count as independent above this share of the largest singular value, for the same reason."""
 WELL = 0.2
 """A joint is as good a coordinate as the best one where it moves by more than this share of what that one does."""
-STEPS = 100
-LONGEST = 0.3
-"""The longest of Newton's steps, and how far places to take the rank at are from the first [rad, m]."""
+NEAR = 0.3
+"""How far places to take the rank at are from the first [rad, m]."""
 PLACES = 5
+STEPS = 20
+"""In which loops are closed that are drawn far open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +74,12 @@ class _Equal:
 
 
 def closed_loops(
-    m: Any, wanted: Extract, places: Sequence[ExactTransform], turned: Turned
+    m: Any, wanted: Extract, bodies: Sequence[Body], places: Sequence[ExactTransform], turned: Turned
 ) -> tuple[ConstraintsDraft, list[str]]:
-    """(what closes loops in the compiled model `m`, notes); `places`: every body's exact place as it is drawn."""
+    """(what closes loops in the compiled model `m`, notes).
+
+    `bodies` are what was read of its tree, `places` every body's exact place as it is drawn.
+    """
     equal = [_equal(m, int(e), places, turned) for e in np.flatnonzero(m.eq_active0) if int(m.eq_type[e]) != JOINT]
     if not equal:
         return ConstraintsDraft(), []
@@ -61,43 +87,92 @@ def closed_loops(
     for one, line in zip(equal, lines):
         if one.bodies[0] == one.bodies[1]:
             raise RobotError("both its ends are on the same body: it closes no loop", line=line, body=one.name)
+    closures = tuple((Closure(e.name, "fixed" if e.rigid else "spherical"), *_ends(m, e)) for e in equal)
     try:
-        return _draft(m, wanted, equal)
+        return _with_coordinates(m, wanted, bodies, LoopsDraft((), closures, (), (), ()))
     except RobotError as problem:
         raise problem.at(line=lines[0], body=", ".join(one.name for one in equal)) from None
 
 
-def _draft(m: Any, wanted: Extract, equal: Sequence[_Equal]) -> tuple[LoopsDraft, list[str]]:
-    loops = _Loops(m, equal)
-    start = loops.closed(np.array(m.qpos0))
+def _with_coordinates(
+    m: Any, wanted: Extract, bodies: Sequence[Body], loops: LoopsDraft
+) -> tuple[LoopsDraft, list[str]]:
+    """(the loops with a closed start, coordinates and driven joints, notes)."""
+    drawn = {m.joint(j).name: float(m.qpos0[m.jnt_qposadr[j]]) for j in range(m.njnt)}
+    tied = [m.joint(int(m.eq_obj1id[e])).name for e in np.flatnonzero(m.eq_active0) if int(m.eq_type[e]) == JOINT]
+    every = replace(loops, coordinates=tuple(drawn), driven=tuple(drawn))
+    rigid = {name: Exact.of(drawn[name]) for name in tied}  # joints that the user has to make rigid
+    robot = assemble(Draft("", tuple(bodies), root="world", constraints=every), locks=rigid, allow_nonphysical=True)
+    link, names = linkage_of(robot, Floats()), [joint.name for joint in robot.joints]
+    start = np.array([drawn[name] for name in names])
+    start, open_by = _closed(link, start)
+    if open_by > CLOSED:
+        raise RobotError(
+            f"the loops that it closes stay open by {open_by:.3g}, from the pose in which the file draws it"
+        )
     rng, notes = np.random.default_rng(0), []
-    others = [start + LONGEST * rng.uniform(-1, 1, m.nq) for _ in range(PLACES)]
-    near = [q for q in (loops.closed(q, must=False) for q in others) if q is not None]
-    free = min((loops.freedoms(q) for q in [*near, start]), key=lambda N: N.shape[1])
-    if loops.freedoms(start).shape[1] > free.shape[1]:
-        start = near[int(np.argmin([loops.freedoms(q).shape[1] for q in near]))]
+    others = [_closed(link, start + NEAR * rng.uniform(-1, 1, link.n)) for _ in range(PLACES)]
+    near = [(q, _motions(link, q)) for q in (start, *(q for q, open_by in others if open_by < CLOSED))]
+    at, free = min(near, key=lambda one: one[1].shape[1])
+    if at is not start:
+        start = at
         notes.append(
             "as the file draws it several ways of closing its loops meet: which is meant is not known (--mode)"
         )
     if not free.shape[1]:
         raise RobotError("the loops that it closes leave no motion")
-    names = [m.joint(j).name for j in range(m.njnt)]
-    driven = [names.index(name) for name in wanted.driven]
+    driven = [names.index(name) for name in wanted.driven if name in names]
     held = _independent(free, driven)
-    coordinates = _independent(free, range(m.njnt), held)
+    coordinates = _independent(free, range(link.n), held)
     if len(held) < free.shape[1]:
         chosen = ", ".join(names[j] for j in coordinates)
         notes.append(f"its actuators do not hold its closed loops: the coordinates ({chosen}) are taken as driven")
         driven = coordinates
-    closures = tuple((Closure(e.name, "fixed" if e.rigid else "spherical"), *_ends(m, e)) for e in equal)
-    draft = LoopsDraft(
-        rods=(),
-        closures=closures,
+    draft = replace(
+        loops,
         coordinates=tuple(names[j] for j in coordinates),
         driven=tuple(names[j] for j in driven),
         start=tuple((name, Exact.of(float(v)).number) for name, v in zip(names, start)),
     )
     return draft, notes
+
+
+def _closed(link: Linkage, q: Array) -> tuple[Array, float]:
+    """(q moved to where the loops close, how far [m, 1] they stay open there).
+
+    Frames that close a loop may be drawn far apart and turned any way: then they are brought together in steps.
+    """
+    world, gaps = world_frames(link, positions_of(link, q)), []
+    for meeting in link.meetings:
+        X, Y = (np.array(anchor_axes(end, world), dtype=np.float64) for end in (meeting.first, meeting.second))
+        C, A = (np.array(anchor_point(end, world), dtype=np.float64) for end in (meeting.first, meeting.second))
+        gaps.append((Rotation.from_matrix(X.T @ Y).as_rotvec() * (meeting.kind == "fixed"), X.T @ (A - C)))
+    found, open_by = q, np.inf
+    for count in (1, STEPS):
+        found = q
+        for share in 1 - np.arange(1, count + 1) / count:
+            meetings = [_moved(one, share * turn, share * way) for one, (turn, way) in zip(link.meetings, gaps)]
+            there = replace(link, meetings=tuple(meetings)) if share else link
+            found, values = corrected(there, found, range(link.n), least=GAP)
+            open_by = float(np.abs(values * row_sizes(link)).max())
+        open_by = max(open_by, 1.0) if turned_seams(link, found) else open_by
+        if open_by < CLOSED:
+            break
+    return found, open_by
+
+
+def _moved(meeting: Meeting, turn: Array, way: Array) -> Meeting:
+    """The closing joint with its first frame turned and moved, in its own axes."""
+    R = np.array(meeting.first.R, dtype=np.float64)
+    p = np.array(meeting.first.p, dtype=np.float64) + R @ way
+    R = R @ Rotation.from_rotvec(turn).as_matrix()
+    return replace(meeting, first=Anchor(meeting.first.link, R.tolist(), p.tolist()))
+
+
+def _motions(link: Linkage, q: Array) -> Array:
+    """(joints, degrees of freedom): the motions that leave the loops closed at q, as orthonormal columns."""
+    _, sizes, V = np.linalg.svd(scaled(link, q)[1])
+    return V[int((sizes > GAP * max(1.0, float(sizes.max(initial=0.0)))).sum()) :].T
 
 
 def _equal(m: Any, e: int, places: Sequence[ExactTransform], turned: Turned) -> _Equal:
@@ -159,75 +234,6 @@ def _independent(free: Array, joints: Sequence[int], taken: Sequence[int] = ()) 
         left = without(left, j)
         found.append(j)
     return found
-
-
-class _Loops:
-    """The loops of a compiled model in doubles: where they are closed, and how they may move there."""
-
-    def __init__(self, m: Any, equal: Sequence[_Equal]) -> None:
-        self.mujoco = mujoco_package()
-        self.m, self.data = m, self.mujoco.MjData(m)
-        self.ends = [
-            [
-                (k, np.array(T.R, dtype=np.float64), np.array([float(v) for v in T.p]))
-                for k, T in zip(e.bodies, e.frames)
-            ]
-            for e in equal
-        ]
-        self.rigid = [e.rigid for e in equal]
-        tied = [int(m.eq_obj1id[e]) for e in np.flatnonzero(m.eq_active0) if int(m.eq_type[e]) == JOINT]
-        self.held = np.eye(m.nv)[tied]  # joints that have to be made rigid
-
-    def evaluated(self, q: Array) -> tuple[Array, Array]:
-        """(what the equations miss [m, rad], their Jacobian) at q."""
-        mujoco, m, data = self.mujoco, self.m, self.data
-        data.qpos[:] = q
-        mujoco.mj_kinematics(m, data)
-        mujoco.mj_comPos(m, data)
-        values, rows = [np.zeros(len(self.held))], [self.held]
-        for ends, rigid in zip(self.ends, self.rigid):
-            points, axes, moves, turns = [], [], [], []
-            for body, R, p in ends:
-                carrier = data.xmat[body].reshape(3, 3)
-                points.append(data.xpos[body] + carrier @ p)
-                axes.append(carrier @ R)
-                move, turning = np.zeros((2, 3, m.nv))
-                mujoco.mj_jac(m, data, move, turning, points[-1], body)
-                moves.append(move)
-                turns.append(turning)
-            values.append(points[1] - points[0])
-            rows.append(moves[1] - moves[0])
-            if rigid:
-                quaternion, vector = np.zeros(4), np.zeros(3)
-                mujoco.mju_mat2Quat(quaternion, (axes[1] @ axes[0].T).ravel())
-                mujoco.mju_quat2Vel(vector, quaternion, 1.0)
-                values.append(vector)
-                rows.append(turns[1] - turns[0])
-        return np.concatenate(values), np.concatenate(rows)
-
-    def closed(self, q: Array, must: bool = True) -> Any:
-        """q moved to where the loops close; RobotError, or None, where they do not."""
-        q = np.array(q)
-        for _ in range(STEPS):
-            missed, J = self.evaluated(q)
-            if np.abs(missed).max() < 1e-14:
-                break
-            step = np.linalg.pinv(J, rcond=GAP) @ missed
-            q -= step * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300))
-        left = float(np.abs(self.evaluated(q)[0]).max())
-        if left < CLOSED:
-            return q
-        if must:
-            raise RobotError(
-                f"the loops that it closes stay open by {left:.3g}, from the pose in which the file draws it"
-            )
-        return None
-
-    def freedoms(self, q: Array) -> Array:
-        """(joints, freedoms): the motions that leave the loops closed at q, as orthonormal columns."""
-        _, J = self.evaluated(q)
-        _, sizes, V = np.linalg.svd(J)
-        return V[int((sizes > GAP * max(1.0, float(sizes.max(initial=0.0)))).sum()) :].T
 
 
 def _vector(values: Any) -> Vector:

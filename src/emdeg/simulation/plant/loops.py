@@ -6,7 +6,7 @@ The loops are closed anew at every evaluation, so nothing can drift off the cons
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,9 @@ from emdeg.mechanics.loops import (
     conditions,
     continued,
     coordinates_of,
-    evaluated,
     functions,
     numeric_loop_state,
+    open_by,
     positions_of,
     reachable,
     ready,
@@ -127,12 +127,6 @@ def run_energies(robot: Robot, q: Array, qd: Array) -> tuple[Array, Array, Array
     return np.array(T), np.array(V), np.array(p)
 
 
-def open_by(robot: Robot, joints: Array) -> Array:
-    """(...): by how much [m, m^2, 1] the worst loop misses at configurations of all joints."""
-    _, values, _ = evaluated(replace(ready(robot).link, rows=None), joints)
-    return np.abs(values).max(axis=-1)
-
-
 def open_along(robot: Robot, q: Array) -> Array:
     """(..., k): by how much the worst loop is open along a run."""
     return open_by(robot, all_joints(robot, q))
@@ -219,17 +213,16 @@ def met(robot: Robot, t: Array, q: Array, at: Callable[[Array], Array] | None) -
     """
     joints, there = _reached(robot, q)
     distance, side = _first_kind(robot, joints, there)
-    flips = np.flatnonzero(side[:-1] * side[1:] < 0)
+    flips = np.flatnonzero(side[:-1] * side[1:] < 0).tolist()
     if at is None:
-        near = [k for k in flips if min(distance[k], distance[k + 1]) < NEAR]
-        return [Met(float(t[k]), q[k], True) for k in near]
+        return [Met(float(t[k]), q[k], True) for k in flips if min(distance[k], distance[k + 1]) < NEAR]
 
     def closer(times: Array, k: int) -> tuple[Array, Array]:
         """The same at other times, on the way of closing that the run is on at its place k."""
         return _first_kind(robot, *_reached(robot, at(times), joints[k]))
 
     found = []
-    for k in map(int, flips):
+    for k in flips:
         begin, end = t[k], t[k + 1]
         for _ in range(8):
             times = np.linspace(begin, end, 9)
@@ -239,14 +232,15 @@ def met(robot: Robot, t: Array, q: Array, at: Callable[[Array], Array] | None) -
         if closer(middle, k)[0][0] < TOUCHED:
             found.append(Met(float(middle[0]), at(middle)[0], True))
     low = (distance[1:-1] <= distance[:-2]) & (distance[1:-1] <= distance[2:]) & (side[:-2] * side[2:] > 0)
-    for k in map(int, np.flatnonzero(low) + 1):
-        rim, times = max(distance[k - 1], distance[k + 1]), np.linspace(t[k - 1], t[k + 1], 17)
-        for _ in range(3):
-            least = int(np.argmin(closer(times, k - 1)[0]))
-            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, 16)], 17)
+    for k in (np.flatnonzero(low) + 1).tolist():
+        times = np.linspace(t[k - 1], t[k + 1], 17)
         near = closer(times, k - 1)[0]
         least = int(np.argmin(near))
-        if near[least] < TOUCHED * rim:
+        for _ in range(3):
+            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, 16)], 17)
+            near = closer(times, k - 1)[0]
+            least = int(np.argmin(near))
+        if near[least] < TOUCHED * max(distance[k - 1], distance[k + 1]):
             found.append(Met(float(times[least]), at(times[least : least + 1])[0], False))
     return sorted(found, key=lambda one: one.t)
 
