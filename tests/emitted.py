@@ -114,6 +114,6 @@ def states_of(robot: Robot, program: Program, many: int) -> tuple[dict[str, np.n
     rng = np.random.default_rng(7)
     inputs = {g.name: rng.uniform(-2, 2, (many, g.size)) for g in program.inputs if g.name != "parameters"}
     kind = kind_of(robot)
-    if not kind.is_everywhere(robot):
+    if not robot.is_tree:
         inputs["q"] = kind.home(robot) + inputs["q"] / 50
     return inputs, 1e-12 if kind is TREE else 1e-10  # eliminations with fixed pivots lose a digit or two

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.dynamics.kane import joint_rates, load_setup
+from emdeg.kane import METHODS, joint_rates, kane_program, load_setup
 from emdeg.programs.ir import Kind, Program, count
-from emdeg.programs.kane import METHODS, kane_program
 from emdeg.programs.values import array_functions, constants, every_value
 from tests import kane_levinson
 
@@ -49,7 +48,7 @@ def _head(arm, setup, matched: int) -> list[str]:
         "T. R. Kane and D. A. Levinson, The Use of Kane's Dynamical Equations in Robotics, Int. J. of Robotics",
         "Research 2(3), 1983, with their generalized speeds (eqs. 2, 3; `examples/speeds/stanford_arm.toml`).",
         "Written by `python -m tests.kane_stanford`. X and the right-hand sides of eqs. 118-123 equal the corrected",
-        "Appendices 1 and 2 to 1e-12 at random states (`tests/programs/test_kane.py`); the corrections stand in",
+        "Appendices 1 and 2 to 1e-12 at random states (`tests/kane/test_kane.py`); the corrections stand in",
         "`tests/data/kane_levinson.txt`.",
         "",
         "## Operations",

@@ -1,6 +1,8 @@
 """The extensions that come with emdeg, registered with the core when this is imported."""
 
 from emdeg.loops import EXTENSION as CLOSED_LOOPS
-from emdeg.robot import register_kind
+from emdeg.robot import register_addition, register_kind
 
 register_kind(CLOSED_LOOPS)
+register_addition("formulations", "emdeg.papers.implementations:FORMULATIONS")
+register_addition("parts", "emdeg.papers.sections:PARTS")

@@ -22,14 +22,14 @@ import pyarrow.parquet
 
 import emdeg
 from emdeg.approximation import ShortProgram
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.codegen import Artefact, generate, make_short_program_artefact
 from emdeg.codegen.rechecking import recheck
 from emdeg.codegen.short import recheck_short
-from emdeg.dynamics.kane.reader import read_setup
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.errors import EmdegError
 from emdeg.identification.recording import read_log
+from emdeg.kane.reader import read_setup
 from emdeg.papers.bench.campaign import read_campaign
 from emdeg.papers.validation.file import read_printed
 from emdeg.programs.store import from_data
@@ -110,7 +110,7 @@ def short(data: bytes) -> None:
 def _short() -> Artefact:
     """The exact program of a robot as a short one whose error is nothing."""
     robot, exact = emdeg.load("planar2r"), emdeg.program("planar2r", "gravity")
-    none = (Bounded(0.0, 0.0, {}),) * 2
+    none = (CertifiedExtremum(0.0, 0.0, {}),) * 2
     found = ShortProgram(robot, "gravity", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
     return make_short_program_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
 
@@ -314,7 +314,7 @@ READERS = ("emdeg.robot.", "emdeg.algebra.exact", "emdeg.algebra.angle", "emdeg.
 READERS += ("emdeg.codegen.rechecking", "emdeg.sweeps.plan", "emdeg.sweeps.read", "emdeg.sweeps.study")
 READERS += ("emdeg.simulation.scenarios.", "emdeg.simulation.trajectories.tables", "emdeg.sweeps.folder")
 READERS += ("emdeg.papers.bench.campaign", "emdeg.identification.recording", "emdeg.identification.log_tables")
-READERS += ("emdeg.papers.validation.file", "emdeg.dynamics.kane.reader", "emdeg.studio.sessions")
+READERS += ("emdeg.papers.validation.file", "emdeg.kane.reader", "emdeg.studio.sessions")
 READERS += ("emdeg.equations.json_form", "emdeg.algebra.expression")
 
 

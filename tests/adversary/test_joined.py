@@ -14,7 +14,7 @@ import pytest
 
 import emdeg
 from emdeg.approximation import ShortProgram
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.codegen import make_short_program_artefact, verify
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.fmu import recheck_fmu
@@ -78,7 +78,7 @@ def test_a_library_s_certificate_says_nothing_about_another_file(library, tmp_pa
 def short() -> emdeg.codegen.Artefact:
     """The exact program as a short one whose error is nothing."""
     robot, exact = emdeg.load("planar2r"), emdeg.program("planar2r", "inverse_dynamics")
-    none = (Bounded(0.0, 0.0, {}),) * 2
+    none = (CertifiedExtremum(0.0, 0.0, {}),) * 2
     found = ShortProgram(robot, "inverse_dynamics", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
     return make_short_program_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
 

@@ -13,7 +13,7 @@ from emdeg.approximation.model_error import certified
 from emdeg.approximation.programs import program
 from emdeg.approximation.row_error import CornerReach, EffortRow, _Speeds
 from emdeg.approximation.short_model import ShortModel
-from emdeg.bounds import Family
+from emdeg.bounds import FormulaVector
 from emdeg.programs import evaluate
 from emdeg.robot.workspaces import workspace
 
@@ -68,7 +68,7 @@ def test_negative_squares_of_speeds_are_bounded_at_inner_nodes_from_above_and_cl
     random = np.random.default_rng(4)
     pairs, squares = ((0, 1), (0, 2), (1, 2)), (0, 1, 2)
     speed = np.array([1.0, 2.0, 0.5])
-    nothing = Family((), (), np.zeros((6,)), np.zeros(6))
+    nothing = FormulaVector((), (), np.zeros((6,)), np.zeros(6))
     row = EffortRow(nothing, np.zeros(0), pairs, squares, 0, speed)
     coarse, some, fine = (_Speeds(row, still) for still in ((), (1,), squares))
     v = random.normal(size=(200, 6))
@@ -92,7 +92,9 @@ def test_no_rates_of_the_box_make_more_of_columns_within_their_spread(joints):
     pairs, squares = tuple(combinations(range(joints), 2)), tuple(range(joints))
     speed, acceleration = random.uniform(0.5, 2, joints), random.uniform(1, 5, joints)
     size = 2 * joints + len(pairs) + 1
-    row = EffortRow(Family((), (), random.normal(size=size), np.zeros(size)), acceleration, pairs, squares, 1, speed)
+    row = EffortRow(
+        FormulaVector((), (), random.normal(size=size), np.zeros(size)), acceleration, pairs, squares, 1, speed
+    )
     reach = CornerReach(row)
     v = random.normal(size=(50, size))
     v[::2] *= np.where(random.uniform(size=size) < 0.5, 0.05, 1.0)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
 from flint import arb
 
 from emdeg.algebra import Generator, TrigAlgebra
-from emdeg.bounds import SearchLimits, extremes, largest, largest_magnitude, largest_ratio, tensor
-from emdeg.bounds.quadratic import highest, within_ellipsoid
+from emdeg.bounds import SearchLimits, extremes, formula_vector, largest, largest_magnitude, largest_ratio
 from emdeg.errors import EmptyBox
 
 TURN = (-math.pi, math.pi)
@@ -75,7 +73,7 @@ def test_no_point_of_the_box_lies_outside_the_bounds_and_the_gap_is_kept(seed):
 def test_the_attained_value_is_attained_in_ball_arithmetic(seed):
     formula = random_formula(seed)
     box = {1: TURN, 2: TURN, 3: (0.0, 1.0), 4: TURN}
-    found = largest(formula, box, effort=SearchLimits(seconds=5))
+    found = largest(formula, box, limits=SearchLimits(seconds=5))
 
     def letter(g: Generator) -> arb:
         x = arb(found.at[g.of])
@@ -90,14 +88,14 @@ def test_the_attained_value_is_attained_in_ball_arithmetic(seed):
 def test_values_and_slopes_are_those_of_the_formula(seed):
     formula = random_formula(seed)
     box = {1: TURN, 2: (-1.0, 2.0), 3: (0.25, 1.25), 4: TURN}
-    f = tensor(formula, box)
+    f = formula_vector([formula], box)
     keys = [v.letter.of for v in f.variables]
     x = np.random.default_rng(seed).uniform(-1, 1, (50, f.dimension))
     q = np.zeros((50, 4))
     q[:, [keys.index(k) for k in keys]] = 0.0
     for k, key in enumerate(keys):
         q[:, (1, 2, 3, 4).index(key)] = f.outside(x)[:, k]
-    value, slope, curvature = f.derivatives(x, 2)
+    value, slope, curvature = (part[..., 0] for part in f.derivatives(x))
     inside = np.all((f.outside(x) - x == 0) | np.array([not v.is_angle for v in f.variables]), axis=1)
     np.testing.assert_allclose(value[inside], formula.evaluate(q)[inside], atol=1e-9)
     for k, key in enumerate(keys):
@@ -105,29 +103,6 @@ def test_values_and_slopes_are_those_of_the_formula(seed):
         np.testing.assert_allclose(slope[inside, k], scale * formula.derivative(key).evaluate(q)[inside], atol=1e-9)
         second = scale**2 * formula.derivative(key).derivative(key).evaluate(q)
         np.testing.assert_allclose(curvature[inside, k, k], second[inside], atol=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_no_point_of_a_box_lies_above_the_bounds_of_a_quadratic_form(seed):
-    rng = np.random.default_rng(seed)
-    d = 2 + seed % 4
-    A = rng.normal(size=(d, d))
-    H = (A + A.T)[None] * rng.uniform(0, 1) - (A @ A.T)[None] * rng.uniform(0, 2)
-    g, r = rng.normal(size=(1, d)) * rng.uniform(0, 2), rng.uniform(0, 1, (1, d))
-    t = r * rng.uniform(-1, 1, (20_000, d))
-    corners = r * np.array(list(product((-1, 1), repeat=d)))
-    t = np.concatenate([t, corners])
-    reached = (t @ g[0] + 0.5 * np.einsum("pi,ij,pj->p", t, H[0], t)).max()
-    assert highest(g, H, r)[0] >= reached - 1e-12
-    assert within_ellipsoid(g, H, r)[0] >= reached - 1e-12
-
-
-def test_a_concave_form_is_bounded_by_its_peak_whatever_its_couplings():
-    H = -np.array([[[2.0, 1.9], [1.9, 2.0]]])
-    g = np.array([[0.1, 0.1]])
-    peak = -0.5 * g[0] @ np.linalg.solve(H[0], g[0])
-    assert within_ellipsoid(g, H, np.full((1, 2), 2.0))[0] == pytest.approx(peak, rel=0.02)
-    assert highest(g, H, np.full((1, 2), 2.0))[0] > 2 * peak
 
 
 def test_an_angle_of_one_harmonic_is_maximised_over_in_closed_form():
@@ -140,7 +115,6 @@ def test_an_angle_of_one_harmonic_is_maximised_over_in_closed_form():
     expected = np.hypot(3 + np.cos(x), 2 * np.sin(x) + np.cos(x)).max()
     assert found.value <= expected + 1e-9
     assert expected <= found.bound <= expected * 1.001
-    assert found.boxes < 60
     assert 0.5 <= found.at[1] <= 0.5 + math.pi
 
 
@@ -161,6 +135,15 @@ def test_the_largest_ratio_is_found_and_bounded():
         largest_ratio(s, c, {1: TURN})
 
 
+def test_a_ratio_whose_denominator_nearly_vanishes_is_bounded_closely():
+    """sin^2 / (b + cos) is largest where its derivative vanishes: cos x = sqrt(b^2 - 1) - b."""
+    s, c = ALGEBRA.joint_sincos(1)
+    found = largest_ratio(s * s, 1000 * c + 1001, {1: TURN})
+    cosine = math.sqrt(1.001**2 - 1) - 1.001
+    assert found.value <= (1 - cosine**2) / (1001 + 1000 * cosine) + 1e-12 <= found.bound + 1e-12
+    assert found.gap <= 1e-3
+
+
 def test_a_box_without_a_variable_or_without_a_value_is_refused():
     s, _ = ALGEBRA.joint_sincos(1)
     with pytest.raises(EmptyBox, match="s1 has no range"):
@@ -175,7 +158,7 @@ def test_a_box_without_a_variable_or_without_a_value_is_refused():
 def test_bounds_hold_when_the_effort_runs_out():
     formula = random_formula(3)
     box = {1: TURN, 2: TURN, 3: (0.0, 1.0), 4: TURN}
-    short = extremes(formula, box, effort=SearchLimits(boxes=1))
+    short = extremes(formula, box, limits=SearchLimits(boxes=1))
     full = extremes(formula, box)
     assert short.high.bound >= full.high.value
     assert short.low.bound <= full.low.value

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from emdeg.bounds import family, interpolated, joint_variable, node_states, trimmed
+from emdeg.bounds import formula_vector, interpolated, joint_variable, node_states, trimmed
 from tests.bounds.test_bounds import ALGEBRA, TURN, random_formula
 
 BOX = {1: TURN, 2: TURN, 3: (-0.5, 1.5), 4: (0.2, 2.0)}
@@ -15,7 +15,7 @@ REVOLUTE = (True, True, False, True)
 
 
 def degrees(formulas):
-    known = family(formulas, BOX)
+    known = formula_vector(formulas, BOX)
     numbers = [v.letter.of for v in known.variables]
     return dict(zip(numbers, known.degrees))
 

@@ -119,7 +119,7 @@ def test_an_interrupt_ends_the_search_and_what_there_is_is_written(tmp_path, wor
         signal.raise_signal(signal.SIGINT)
         return workspace(*given, **more)
 
-    with mock.patch("emdeg.cli.abbreviate.workspace", interrupted):
+    with mock.patch("emdeg.cli.abbreviate.usable_workspace", interrupted):
         done = run("planar3r", *words, "--emit", str(code), "--json")
     assert done.returncode == 130, done.stderr
     assert "interrupted: this is the best found so far" in done.stderr
@@ -135,7 +135,7 @@ def test_a_second_interrupt_is_not_waited_for():
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    with mock.patch("emdeg.cli.abbreviate.workspace", interrupted):
+    with mock.patch("emdeg.cli.abbreviate.usable_workspace", interrupted):
         done = run("planar3r", "--seconds", "1")
     assert (done.returncode, done.stdout) == (130, "")
 

@@ -13,13 +13,20 @@ import pytest
 
 import emdeg
 from emdeg.documents.formats import WRITERS
-from emdeg.dynamics.kane import load_setup, read_setup
 from emdeg.errors import RobotError
-from emdeg.programs.kane import choose, kane_parts, natural_setups
+from emdeg.kane import (
+    PARTS,
+    KaneModel,
+    choose,
+    describe,
+    kane_data,
+    kane_document,
+    kane_parts,
+    load_setup,
+    natural_setups,
+    read_setup,
+)
 from emdeg.programs.values import evaluate
-from emdeg.reports.kane import PARTS, describe
-from emdeg.reports.kane_pages import kane_data, kane_document
-from emdeg.runtime.kane import KaneModel
 from tests import commands, kane_stanford
 from tests.random_robots import random_robot
 

@@ -12,22 +12,15 @@ from emdeg.algebra import Angle, Floats, PrimeField, TrigAlgebra
 from emdeg.dynamics.formulations import composite_body, energy
 from emdeg.dynamics.formulations.coefficients import Coefficients, newton_euler_coefficients
 from emdeg.dynamics.formulations.energy import partial_velocities, velocities
-from emdeg.dynamics.formulations.extended_body import dyadics, extended_bodies
-from emdeg.dynamics.formulations.extended_body_rates import extended_body_coefficients
-from emdeg.dynamics.formulations.lagrange_uicker import (
-    differentiation_matrix,
-    first_derivatives,
-    lagrange_coefficients,
-    matmul4,
-    pseudo_inertias,
-    second_derivatives,
-    transforms,
-)
+from emdeg.dynamics.formulations.lagrange import lagrange_coefficients, matmul4, pseudo_inertias, transforms
 from emdeg.dynamics.formulations.newton_euler import efforts_by_newton_euler
-from emdeg.dynamics.kane import kane_coefficients
 from emdeg.dynamics.mechanism import Frames, Mechanism, frames, in_base, mechanism_of
 from emdeg.dynamics.spatial import turned_about_z
 from emdeg.errors import NotSerial
+from emdeg.papers.formulations.extended_body import dyadics, extended_bodies
+from emdeg.papers.formulations.extended_body_rates import extended_body_coefficients
+from emdeg.papers.formulations.partial_velocities import kane_coefficients
+from emdeg.papers.formulations.uicker import differentiation_matrix, first_derivatives, second_derivatives
 from emdeg.robot import BASE, Robot
 from tests.dynamics.chains import (
     elbow_arm,

@@ -35,7 +35,7 @@ def test_an_entry_is_complete(name):
 
 def sizes(robot):
     n = robot.freedoms
-    bodies = robot.n + len(robot.rods)
+    bodies = len(robot.bodies)
     known = {"n": n, "links": robot.n, "11 bodies": 11 * bodies, "n n": n * n, "4": 4, "6": 6}
     if robot.loops is not None:
         known["loops"] = len(robot.loops.names)

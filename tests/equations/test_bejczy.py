@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.dynamics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias
+from emdeg.dynamics.formulations.lagrange import pseudo_inertias
 from emdeg.equations import derive
+from emdeg.papers.formulations.uicker import first_derivatives
 
 HALF = Fraction(1, 2)
 MASS = {1: "9.29", 2: "5.505", 3: "4.25", 4: "1.08", 5: "0.63", 6: "0.51"}

@@ -7,7 +7,8 @@ import pytest
 
 import emdeg
 from emdeg.dynamics.parameters import base_values
-from emdeg.identification.regressors import base_regressor, coordinate_motion, described, has_programs, motor_motion
+from emdeg.identification.loop_regressors import has_programs
+from emdeg.identification.regressors import base_regressor, coordinate_motion, described, motor_motion
 from emdeg.robot import load_text, to_toml
 
 

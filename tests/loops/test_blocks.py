@@ -15,7 +15,7 @@ from emdeg.cli import app
 from emdeg.documents import sympy_form
 from emdeg.errors import RobotError
 from emdeg.loops.equations import derive_loops, loop_document
-from emdeg.loops.equations.letters import rate_of
+from emdeg.loops.equations.symbols import rate_of
 from emdeg.programs.build import plain_program
 from emdeg.programs.values import evaluate
 from emdeg.programs.verification import verify_program
@@ -39,9 +39,9 @@ class At:
     """Formulas of a model in numbers, at one state of the robot with numbers."""
 
     def __init__(self, model, robot, q, qd, numbers):
-        self.model, names, link = model, model.names, model.link
+        self.model, names, link = model, model.symbols, model.link
         joints = emdeg.loops.joint_positions(robot, q)
-        own = [k - 1 for k in names.algebra.joints]
+        own = [k - 1 for k in names.joints]
         known = {key: float(value) for key, value in numbers.items()}
         known |= {name: joints[k] for k, name in names.slides.items()}
         h = 1e-6
@@ -63,10 +63,10 @@ class At:
         known |= {rate_of(name): rates[k] for k, name in names.slides.items()}
         self.qd = rates[own]
         for k in link.dependent:
-            known |= {letter: self.W[k, r] for r, letter in enumerate(model.letters[k]) if letter}
+            known |= {letter: self.W[k, r] for r, letter in enumerate(model.entries[k]) if letter}
         self.W_rate = np.array([[self(x) for x in row] for row in model.W_rate])
         for k in link.dependent:
-            known |= {rate_of(letter): self.W_rate[k, r] for r, letter in enumerate(model.letters[k]) if letter}
+            known |= {rate_of(letter): self.W_rate[k, r] for r, letter in enumerate(model.entries[k]) if letter}
         assert model.model
         for i, value in enumerate(names.constants, 1):
             known[f"k{i}"] = self(value)

@@ -14,7 +14,7 @@ from emdeg.cli import app
 from emdeg.documents import sympy_form
 from emdeg.errors import OverBudget
 from emdeg.loops.equations.expanded import expand_loops, expanded_document
-from emdeg.loops.equations.letters import rate_of
+from emdeg.loops.equations.symbols import rate_of
 from tests.loops.test_loops import robot_of, states
 
 runner = CliRunner()
@@ -22,7 +22,7 @@ runner = CliRunner()
 
 def values(found, u, ud):
     """(joints, rates, letters' values) at one state: roots and reciprocals in the order of their definitions."""
-    names, own = found.names, [k - 1 for k in found.names.algebra.joints]
+    names, own = found.symbols, [k - 1 for k in found.symbols.joints]
     all_joints = emdeg.loops.joint_positions(found.robot, u)
     all_rates = np.zeros(found.robot.n)
     all_rates[list(found.link.coordinates)] = ud

@@ -1,14 +1,13 @@
 """Formulations side by side: counted by one rule, proved equal, beside what was printed."""
 
-from dataclasses import replace
-
 import pytest
 
 import emdeg
-from emdeg.dynamics.functions import CATALOGUE, ways_of
+from emdeg.dynamics.functions import AddedFormulation, ways_of
 from emdeg.errors import BadRequest, Refuted
 from emdeg.programs import compared_formulations, count
 from emdeg.programs.formulations import general_robot, traced
+from emdeg.robot import registered_addition
 from tests.random_robots import random_robot
 
 
@@ -67,11 +66,7 @@ def test_a_formulation_that_does_not_serve_a_tree_is_left_out():
     assert compared_formulations(robot, "mass_matrix", ["extended bodies"]) == []
 
 
-def test_a_wrong_formulation_is_not_counted(monkeypatch):
-    entry = CATALOGUE["gravity"]
-    ways = entry.ways["tree"]
-    wrong = {**ways.formulations, "wrong": lambda s: {"g": [s.tree.one] * s.n}}
-    changed = replace(entry, ways={**entry.ways, "tree": replace(ways, formulations=wrong)})
-    monkeypatch.setitem(CATALOGUE, "gravity", changed)
-    with pytest.raises(Refuted, match="planar2r gravity"):
+def test_a_wrong_formulation_is_not_counted():
+    wrong = AddedFormulation("gravity", "wrong", lambda s: {"g": [s.tree.one] * s.n})
+    with registered_addition("formulations", (wrong,)), pytest.raises(Refuted, match="planar2r gravity"):
         compared_formulations(emdeg.load("planar2r"), "gravity")

@@ -16,8 +16,9 @@ from emdeg.loops.equations import LoopModel
 from emdeg.programs import Program
 from emdeg.reports import Subject, equations
 from emdeg.robot import Robot
+from emdeg.studio.closed_loops import EXPANDED
 from emdeg.studio.loop_terms import loop_term_program
-from emdeg.studio.parts import EXPANDED, shown_part
+from emdeg.studio.parts import shown_part
 from emdeg.studio.shading import PlacedTerm, terms_of, with_terms
 
 

@@ -8,7 +8,8 @@ import emdeg
 from emdeg.loops.equations import LOOP_PARTS, derive_loops
 from emdeg.programs import evaluate
 from emdeg.reports import HtmlReportWriter, Subject
-from emdeg.studio.parts import EXPANDED, JACOBIAN, of_loops, shown_part
+from emdeg.studio.closed_loops import EXPANDED, of_loops
+from emdeg.studio.parts import JACOBIAN, shown_part
 from emdeg.studio.shading import sized, states, terms_of
 
 

@@ -13,7 +13,7 @@ from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import TrigPoly, name_latex
 
 WRITTEN_OUT = {"sin": "S", "cos": "C"}
-"""Function -> its letter."""
+"""Function -> its symbol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +146,13 @@ MOST_SYSTEMS = 24
 
 @dataclass(frozen=True)
 class AngleSystem:
-    """`meaning` of each joint's letters, as a combination of joint angles, and its `inverse`."""
+    """`meaning` of each joint's symbols, as a combination of joint angles, and its `inverse`."""
 
     meaning: dict[int, AngleSum]
     inverse: dict[int, AngleSum]
 
     def write(self, formula: TrigPoly) -> TrigPoly:
-        """`formula` in this system's angles: joint k's letters then stand for `meaning[k]`."""
+        """`formula` in this system's angles: joint k's symbols then stand for `meaning[k]`."""
         algebra = formula.algebra
         used = {g.of for g in formula.generators if g.is_joint_angle}
         changed = {
@@ -181,7 +181,7 @@ def angle_systems(algebra: TrigAlgebra, groups: Sequence[ParallelJoints]) -> tup
 def _systems_from_one_vertex(group: ParallelJoints) -> Iterator[AngleSystem]:
     """All angles of a group against the base, against the first link, ...: vertex v is the sum of the first v angles.
 
-    Each angle is between the vertex `center` and another one; joint by joint they take the joints' letters.
+    Each angle is between the vertex `center` and another one; joint by joint they take the joints' symbols.
     """
     vertices = range(len(group) + 1)
     for center in vertices:
@@ -189,7 +189,7 @@ def _systems_from_one_vertex(group: ParallelJoints) -> Iterator[AngleSystem]:
         edges = [(min(v, center), max(v, center)) for v in others]
         if edges == list(pairwise(vertices)):  # the joints' own angles
             continue
-        # The letter of vertex v times this is the sum of the angles from the center to v.
+        # The symbol of vertex v times this is the sum of the angles from the center to v.
         signs = {v: group[u][1] * (1 if v > center else -1) for v, (u, _) in zip(others, edges)}
         letters = {v: joint for v, (joint, _) in zip(others, group)}
         inverse = {

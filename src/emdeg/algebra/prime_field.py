@@ -288,7 +288,7 @@ class PrimeField:
         return self._residue(self._drawn("acceleration", str(joint)))
 
     def letter(self, generator: Generator) -> Residue:
-        """The value of one letter of a formula: `formula.map(field.letter, field.number)`."""
+        """The value of one symbol of a formula: `formula.map(field.letter, field.number)`."""
         if generator.kind in ("sine", "cosine"):
             pair = self.sincos(generator.of) if isinstance(generator.of, Angle) else self.joint_sincos(generator.of)
             return pair[generator.kind == "cosine"]

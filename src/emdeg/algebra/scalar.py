@@ -61,7 +61,7 @@ class Algebra(Protocol[S_co]):
 
 
 class JointAlgebra(Algebra[Any], Protocol):
-    """An algebra that also has letters for the joints; joint 1's variable is q1."""
+    """An algebra that also has symbols for the joints; joint 1's variable is q1."""
 
     def joint_sincos(self, joint: Any) -> tuple[Any, Any]:
         """(sine, cosine) of a revolute joint's angle."""

@@ -7,7 +7,7 @@ angle systems and through the choice of s^2 or c^2 for each angle for those with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -24,7 +24,7 @@ Views = tuple[PlainPoly, ...]
 """One function in each angle system, sines at most linear."""
 
 ParameterKey = tuple[tuple[Generator, int], ...]
-"""A product of parameters: letters with exponents, in the algebra's order; () is 1."""
+"""A product of parameters: symbols with exponents, in the algebra's order; () is 1."""
 
 TERM = 10
 """What a term weighs."""
@@ -46,7 +46,7 @@ class WrittenForm:
 
 
 class ExponentLayout:
-    """Where each letter of an algebra stands in the exponents of a `PlainPoly`."""
+    """Where each symbol of an algebra stands in the exponents of a `PlainPoly`."""
 
     def __init__(self, algebra: TrigAlgebra) -> None:
         self.algebra = algebra
@@ -162,12 +162,8 @@ class ShortForms:
         """The `WrittenForm.size` of the shortest form found."""
         key = frozenset(views[0].items())
         if key not in self._sizes:
-            self._sizes[key] = min(self._forms_size(views))
+            self._sizes[key] = min(form.size for form in self.own_forms(views))
         return self._sizes[key]
-
-    def _forms_size(self, views: Views) -> Iterable[tuple[int, int]]:
-        for meaning, poly in zip(self._meanings, views):
-            yield WrittenForm(meaning, fewest_terms(poly, len(self.layout.angles))).size
 
     def own_forms(self, views: Views) -> list[WrittenForm]:
         """One form in each angle system, that with the fewest terms there."""

@@ -51,7 +51,7 @@ def _rational(value: Fraction) -> Any:
 
 
 def from_sympy(algebra: TrigAlgebra, expression: Any) -> TrigPoly:
-    """The formula of a SymPy expression that is a polynomial in letters and in sin/cos of angle sums.
+    """The formula of a SymPy expression that is a polynomial in symbols and in sin/cos of angle sums.
 
     Symbols are matched by name. A string is refused, never parsed.
     """

@@ -1,4 +1,4 @@
-"""The algebra of trigonometric polynomials: which letters there are, and how they multiply.
+"""The algebra of trigonometric polynomials: which symbols there are, and how they multiply.
 
 Sines s with s^2 + c^2 = 1 are kept at most linear. A product of two canonical polynomials has degree at most
 two in each sine, so with e the second derivative by s, p - e/2 (s^2 + c^2 - 1) is p reduced: two derivatives,
@@ -24,11 +24,11 @@ from emdeg.errors import OverBudget
 
 _KINDS: tuple[Kind, ...] = ("sine", "cosine")
 _SQUARES = {HALF_RIGHT: fmpq(1, 2), THIRD: fmpq(3, 4)}
-"""Constant angles whose sine is the only letter, and its square; their cosines are that letter, or a number."""
+"""Constant angles whose sine is the only symbol, and its square; their cosines are that symbol, or a number."""
 
 
 FUNCTIONS = ("sin", "cos", "sqrt")
-"""What formulas are written with besides letters."""
+"""What formulas are written with besides symbols."""
 DEFAULT_MAX_TERMS = 2_000_000
 """Terms one formula may have: a thousand times the longest element of a seven-joint mass matrix."""
 SHORT = 10**10
@@ -36,12 +36,12 @@ SHORT = 10**10
 
 
 class TrigAlgebra:
-    """Formulas in the given joints and parameters; immutable, compared by its letters.
+    """Formulas in the given joints and parameters; immutable, compared by its symbols.
 
     `revolute` and `prismatic` hold joint numbers (joint 3's variable is q3). `constant_angles` lists the
-    angles that are no quarter turns; those equal up to quarter turns or sign share one pair of letters.
-    With `rates`, the letters qd1, qdd1, ... exist too. No formula may have more than `max_terms` terms. `beside` are
-    names that stand in print beside these formulas: no letter is written so that it looks like one of them.
+    angles that are no quarter turns; those equal up to quarter turns or sign share one pair of symbols.
+    With `rates`, the symbols qd1, qdd1, ... exist too. No formula may have more than `max_terms` terms. `beside` are
+    names that stand in print beside these formulas: no symbol is written so that it looks like one of them.
 
     >>> algebra = TrigAlgebra(revolute=[1, 2], parameters=["m"])
     >>> s1, c1 = algebra.joint_sincos(1)
@@ -83,7 +83,7 @@ class TrigAlgebra:
         names = [f"x{i}" for i in range(len(self.generators))] or ["x0"]
         self._context = fmpq_mpoly_ctx.get(names, Ordering.lex)
         letters = self._context.gens()
-        # Bit b of a formula's mask of sines stands for the letter _sines[b].
+        # Bit b of a formula's mask of sines stands for the symbol _sines[b].
         self._sines = [self._index[Generator("sine", of)] for of in of_angles]
         bits = {i: 1 << b for b, i in enumerate(self._sines)}
         self._letters = [TrigPoly(self, letters[i], bits.get(i, 0)) for i in range(len(self.generators))]
@@ -103,10 +103,10 @@ class TrigAlgebra:
         self.alike = frozenset(
             n for n in symbols if n in FUNCTIONS or ("_" in n and (looks[look(n)] > 1 or look(n) in moving))
         )
-        """Names that look like another letter where underscores are not shown, or like a function."""
+        """Names that look like another symbol where underscores are not shown, or like a function."""
 
     def _declared(self, piece: Angle) -> Angle:
-        """The constant angle whose letters stand for a piece's."""
+        """The constant angle whose symbols stand for a piece's."""
         return piece
 
     def _check_names(self) -> None:
@@ -131,7 +131,7 @@ class TrigAlgebra:
         return hash(self.generators)
 
     def describe(self) -> str:
-        """The letters in one line, cut where it is long."""
+        """The symbols in one line, cut where it is long."""
         text = " ".join(self.letter(g) for g in self.generators)
         return text if len(text) <= 120 else text[:117] + "..."
 
@@ -139,7 +139,7 @@ class TrigAlgebra:
         return f"<TrigAlgebra {self.describe()}>"
 
     def letter(self, generator: Generator) -> str:
-        """How a letter is written in text: s1, or sin(q1) if a parameter is called s1."""
+        """How a symbol is written in text: s1, or sin(q1) if a parameter is called s1."""
         if generator.is_joint_angle and not self.short:
             return f"{generator.kind[:3]}(q{generator.of})"
         return str(generator)
@@ -153,7 +153,7 @@ class TrigAlgebra:
         return generator.latex
 
     def index(self, generator: Generator) -> int:
-        """A letter's place in `generators`; ValueError if this algebra does not have it."""
+        """A symbol's place in `generators`; ValueError if this algebra does not have it."""
         try:
             return self._index[generator]
         except KeyError:
@@ -172,23 +172,27 @@ class TrigAlgebra:
         return self.generator(Generator("parameter", name))
 
     def generator(self, generator: Generator) -> TrigPoly:
-        """One letter as a formula."""
+        """One symbol as a formula."""
         return self._letters[self.index(generator)]
 
     def sincos(self, angle: Angle) -> tuple[TrigPoly, TrigPoly]:
-        """(sine, cosine) of a constant angle: numbers for quarter turns, else declared letters."""
+        """(sine, cosine) of a constant angle: numbers for quarter turns, else declared symbols."""
         return sincos_from_pieces(angle, self.number, self._pair)
 
     def joint_sincos(self, joint: int) -> tuple[TrigPoly, TrigPoly]:
         """(sine, cosine) of a revolute joint's angle."""
         return self._pair(joint)
 
+    def divided(self, numerator: TrigPoly, denominator: TrigPoly) -> TrigPoly:
+        """What numerator / denominator is, in algebras that have it: a polynomial has no quotients."""
+        return NotImplemented
+
     def _pair(self, of: int | Angle) -> tuple[TrigPoly, TrigPoly]:
         s = self.generator(Generator("sine", of))
         return s, s if of == HALF_RIGHT else self.generator(Generator("cosine", of))
 
     def _circle(self, of: int | Angle) -> Any:
-        """What is zero of an angle's letters, as a flint polynomial."""
+        """What is zero of an angle's symbols, as a flint polynomial."""
         s = self.generator(Generator("sine", of))._poly
         if isinstance(of, Angle) and of in _SQUARES:
             return s**2 - _SQUARES[of]
@@ -226,7 +230,7 @@ class TrigAlgebra:
         return TrigPoly(self, self._reduced(total, squared), sines)
 
     def with_rates(self) -> TrigAlgebra:
-        """The same letters and the joints' rates and accelerations besides."""
+        """The same symbols and the joints' rates and accelerations besides."""
         return TrigAlgebra(
             self.revolute,
             self.prismatic,
@@ -237,7 +241,7 @@ class TrigAlgebra:
         )
 
     def lifted(self, formula: TrigPoly) -> TrigPoly:
-        """A formula of an algebra with fewer letters, in this one."""
+        """A formula of an algebra with fewer symbols, in this one."""
         return self.from_terms(formula.terms())
 
     def from_terms(self, terms: Iterable[tuple[Rational | int, Mapping[Generator, int]]]) -> TrigPoly:
@@ -297,7 +301,7 @@ class TrigAlgebra:
         return poly
 
     def _canonical(self, poly: Any) -> TrigPoly:
-        """The formula of any polynomial in the letters, of whatever degree in the sines."""
+        """The formula of any polynomial in the symbols, of whatever degree in the sines."""
         sines = 0
         degrees = poly.degrees()
         for bit, (sine, identity) in enumerate(zip(self._sines, self._identity)):
@@ -333,7 +337,7 @@ class TrigAlgebra:
         return self._canonical(poly)
 
     def image(self, formula: TrigPoly, letters: Mapping[Generator, TrigPoly]) -> TrigPoly:
-        """`formula`, of another algebra, with formulas of this one for some letters; the others are alike in both."""
+        """`formula`, of another algebra, with formulas of this one for some symbols; the others are alike in both."""
         images = [(letters[g] if g in letters else self.generator(g))._poly for g in formula.algebra.generators]
         return self._canonical(formula._poly.compose(*(images or [self.zero._poly]), ctx=self._context))
 
@@ -380,7 +384,7 @@ def _pieces(context: Any, poly: Any, size: int) -> Iterator[Any]:
 
 
 class KnownAngles(TrigAlgebra):
-    """Of 30 and 60 degrees one sine is the number 1/2, the other the letter sqrt(3)/2: formulas for people."""
+    """Of 30 and 60 degrees one sine is the number 1/2, the other the symbol sqrt(3)/2: formulas for people."""
 
     def _declared(self, piece: Angle) -> Angle:
         return THIRD if piece == SIXTH else piece

@@ -92,12 +92,17 @@ class TrigPoly:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Rational | int) -> TrigPoly:
+    def __truediv__(self, other: TrigPoly | Rational | int) -> TrigPoly:
+        if isinstance(other, TrigPoly):
+            return self.algebra.divided(self, other)
         if isinstance(other, Rational):
             if not other:
                 raise ZeroDivisionError("a formula was divided by zero")
             return TrigPoly(self.algebra, self._poly * _fmpq(1 / Fraction(other)), self._sines)
         return NotImplemented
+
+    def __rtruediv__(self, other: Rational | int) -> TrigPoly:
+        return self.algebra.divided(self.algebra.one * other, self) if isinstance(other, Rational) else NotImplemented
 
     def __pow__(self, exponent: int) -> TrigPoly:
         if not isinstance(exponent, int) or exponent < 0:
@@ -138,7 +143,7 @@ class TrigPoly:
 
     @property
     def number(self) -> Fraction:
-        """The rational value; ValueError if any letter occurs."""
+        """The rational value; ValueError if any symbol occurs."""
         if not self.is_number:
             raise ValueError(f"{self} is not a number")
         return _fraction(self._poly.leading_coefficient()) if self._poly else Fraction(0)
@@ -150,7 +155,7 @@ class TrigPoly:
 
     @property
     def generators(self) -> tuple[Generator, ...]:
-        """The letters that occur, in the algebra's order."""
+        """The symbols that occur, in the algebra's order."""
         return tuple(g for g, d in zip(self.algebra.generators, self._poly.degrees()) if d > 0)
 
     @property
@@ -159,11 +164,11 @@ class TrigPoly:
         return max(0, int(self._poly.total_degree()))
 
     def degree(self, generator: Generator) -> int:
-        """The largest exponent of one letter; 0 for the zero formula."""
+        """The largest exponent of one symbol; 0 for the zero formula."""
         return max(0, int(self._poly.degrees()[self.algebra.index(generator)]))
 
     def terms(self) -> Iterator[tuple[Fraction, dict[Generator, int]]]:
-        """Each term as (coefficient, exponents by letter), in the algebra's lexicographic order."""
+        """Each term as (coefficient, exponents by symbol), in the algebra's lexicographic order."""
         generators = self.algebra.generators
         for monomial, coefficient in self._poly.to_dict().items():
             yield _fraction(coefficient), {g: int(e) for g, e in zip(generators, monomial) if e}
@@ -187,7 +192,7 @@ class TrigPoly:
         return self.algebra._substitute(self, values)
 
     def map(self, letter: Callable[[Generator], S], number: Callable[[Fraction], S]) -> S:
-        """This formula in another algebra, given how that one writes a letter and a rational.
+        """This formula in another algebra, given how that one writes a symbol and a rational.
 
         >>> from emdeg.algebra.trig_algebra import TrigAlgebra
         >>> algebra = TrigAlgebra(parameters=["a", "b"])
@@ -338,7 +343,7 @@ class Generator:
 
     @property
     def latex(self) -> str:
-        """LaTeX for this letter; every character of a parameter's name is a letter, a digit or _."""
+        """LaTeX for this symbol; every character of a parameter's name is a symbol, a digit or _."""
         if self.kind in ("sine", "cosine"):
             if isinstance(self.of, int):
                 return f"{self.kind[0]}_{{{self.of}}}"

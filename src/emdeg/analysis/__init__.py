@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
     from emdeg.analysis.improvement import Improvement, Influence, improvement_figure, improvement_of
     from emdeg.analysis.loops import closing_workspace
+    from emdeg.analysis.loops_summary import PARTS as LOOP_PARTS
     from emdeg.analysis.motion import SampledMotion, across, point_to_point
-    from emdeg.analysis.overview import LOOP_PARTS, TREE_PARTS, Analysis, analyse, parts_of
+    from emdeg.analysis.overview import TREE_PARTS, Analysis, analyse, parts_of
     from emdeg.analysis.ratios import (
         Curves,
         Ratio,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from emdeg.analysis.restricted import Restricted, restrict
     from emdeg.analysis.servo import ServoView, servo_view, slow_fast_boundary
     from emdeg.analysis.tolerance import Spread, Tolerances
+    from emdeg.analysis.usable import usable_workspace
     from emdeg.analysis.velocity import VelocityTerm, velocity_terms
     from emdeg.robot import Workspace, joint_number, workspace
 

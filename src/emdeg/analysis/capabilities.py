@@ -11,7 +11,7 @@ from emdeg.algebra import Array
 from emdeg.documents import Shown
 from emdeg.dynamics.functions import gravity, jacobian, mass_matrix
 from emdeg.errors import RobotError
-from emdeg.robot import Robot
+from emdeg.robot import Joint, Robot
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,19 @@ def torque_limits(robot: Robot) -> Array:
     """(n) [N m, N] at the joint; RobotError where the robot's file states none."""
     limits = []
     for joint in robot.joints:
-        drive = joint.drive
-        stated = [float(v) for v in (drive.max_torque, joint.limits.effort) if v is not None]
-        if not stated and drive.stall_torque is not None and drive.gear_ratio is not None:
-            stated = [float(drive.stall_torque) * abs(float(drive.gear_ratio))]
-        if not stated:
+        limits.append(torque_limit(joint))
+        if limits[-1] is None:
             raise RobotError("it has no torque limit (drive.max_torque, or the joint's effort)", body=joint.name)
-        limits.append(min(stated))
-    return np.array(limits)
+    return np.array(limits, dtype=np.float64)
+
+
+def torque_limit(joint: Joint) -> float | None:
+    """At the joint [N m, N]: the smaller of its stated limits, else stall torque times gear ratio, None without any."""
+    drive = joint.drive
+    stated = [float(v) for v in (drive.max_torque, joint.limits.effort) if v is not None]
+    if not stated and drive.stall_torque is not None and drive.gear_ratio is not None:
+        stated = [float(drive.stall_torque) * abs(float(drive.gear_ratio))]
+    return min(stated, default=None)
 
 
 def capability(robot: Robot, q: ArrayLike, limits: ArrayLike | None = None) -> Capability:

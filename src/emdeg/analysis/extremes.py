@@ -6,8 +6,18 @@ import math
 from dataclasses import dataclass, replace
 
 from emdeg.algebra import ONE, ZERO, TrigPoly
+from emdeg.analysis.capabilities import torque_limit
 from emdeg.analysis.shared_time import search_each
-from emdeg.bounds import Bounded, Extremes, SearchLimits, Tensor, extreme, extremes, largest, tensor
+from emdeg.bounds import (
+    CertifiedExtremum,
+    Extremes,
+    FormulaVector,
+    SearchLimits,
+    extreme,
+    extremes,
+    formula_vector,
+    largest,
+)
 from emdeg.documents import Shown
 from emdeg.equations import Model, derive, descendants
 from emdeg.errors import UnknownEntry
@@ -39,7 +49,7 @@ class JointLoad(Shown):
         return self.inertia.high.value / self.inertia.low.value if self.inertia.low.value > 0 else math.inf
 
     @property
-    def gravity_load(self) -> Bounded:
+    def gravity_load(self) -> CertifiedExtremum:
         """The largest absolute gravity torque or force."""
         return self.gravity.magnitude
 
@@ -80,14 +90,14 @@ def loads(
     formulas: dict[tuple[str, int], TrigPoly] = {("M", i): model.M[i][i] for i in range(robot.n)}
     formulas |= {("g", i): model.g[i] for i in range(robot.n)}
 
-    tensors: dict[tuple[str, int], Tensor] = {}
+    vectors: dict[tuple[str, int], FormulaVector] = {}
 
-    def search(key: tuple[str, int, int], effort: SearchLimits) -> Bounded:
+    def search(key: tuple[str, int, int], effort: SearchLimits) -> CertifiedExtremum:
         name, i, side = key
         ceiling = ceilings.get(i, math.inf) if name == "g" else math.inf
-        if (name, i) not in tensors:
-            tensors[name, i] = tensor(formulas[name, i], where.box)
-        return extreme(tensors[name, i], where.box, side, gap, None, effort, ceiling)
+        if (name, i) not in vectors:
+            vectors[name, i] = formula_vector([formulas[name, i]], where.box)
+        return extreme(vectors[name, i], side, gap=gap, limits=effort, ceiling=ceiling)
 
     keys = [(*key, side) for key in formulas for side in (-1, 1)]
     keys.sort(key=lambda key: (len(formulas[key[:2]].generators), len(formulas[key[:2]])))
@@ -105,14 +115,10 @@ def loads(
 
 
 def _drive(robot: Robot, i: int) -> tuple[float | None, float | None, float | None]:
-    joint = robot.joints[i]
-    drive = joint.drive
+    drive = robot.joints[i].drive
     ratio = None if drive.gear_ratio is None else abs(float(drive.gear_ratio))
     stall = None if drive.stall_torque is None else float(drive.stall_torque)
-    limits = [float(value) for value in (drive.max_torque, joint.limits.effort) if value is not None]
-    if not limits and stall is not None and ratio is not None:
-        limits = [stall * ratio]
-    return ratio, min(limits) if limits else None, stall
+    return ratio, torque_limit(robot.joints[i]), stall
 
 
 def gravity_ceiling(
@@ -128,13 +134,13 @@ def gravity_ceiling(
 
 def largest_moment(
     robot: Robot, i: int, where: Workspace, gap: float = GAP, effort: SearchLimits = SearchLimits()
-) -> Bounded:
+) -> CertifiedExtremum:
     """The largest `moment_square` over the workspace, certified."""
     square, places = moment_square(robot, i)
-    return largest(square, {place: where.ranges[k] for place, k in enumerate(places, 1)}, gap=gap, effort=effort)
+    return largest(square, {place: where.ranges[k] for place, k in enumerate(places, 1)}, gap=gap, limits=effort)
 
 
-def _ceiling(robot: Robot, most: Bounded) -> float:
+def _ceiling(robot: Robot, most: CertifiedExtremum) -> float:
     return gravity_strength(robot) * math.sqrt(max(0.0, most.bound)) * (1 + 1e-12)
 
 
@@ -182,5 +188,5 @@ def formula_extremes(model: Model, name: str, where: Workspace, *, gap: float = 
     if name not in entries:
         raise UnknownEntry(f"there is no formula {name!r}; there are M11, M12, ..., b112, ..., c12, ..., g1, ...")
     return extremes(
-        entries[name], where.box, gap=gap, parameters=model.numbers, effort=SearchLimits(seconds=seconds / 2)
+        entries[name], where.box, gap=gap, parameters=model.numbers, limits=SearchLimits(seconds=seconds / 2)
     )

@@ -79,26 +79,18 @@ class MotorLoad:
 
 
 def home(robot: Robot) -> Array:
-    """The coordinates of the closed start."""
-    return ready(robot).start[list(loops_of(robot).coordinates)]
+    """The coordinates of the closed reference configuration."""
+    return ready(robot).home
 
 
 def reached(robot: Robot, q: Array) -> Bools:
     """Where the loops close and every joint of the tree keeps its limits, (k) of q (k, n)."""
-    there = reachable(robot, q)
-    limited = [
-        (k, low, high)
-        for k, joint in enumerate(robot.joints)
-        for low, high in [(joint.limits.lower, joint.limits.upper)]
-        if low is not None or high is not None
-    ]
-    if limited and there.any():
+    there, limits = reachable(robot, q), [joint.limits for joint in robot.joints]
+    low = np.array([-math.inf if one.lower is None else float(one.lower) for one in limits])
+    high = np.array([math.inf if one.upper is None else float(one.upper) for one in limits])
+    if there.any() and np.isfinite([low, high]).any():
         joints = joint_positions(robot, q[there])
-        kept = np.ones(len(joints), dtype=bool)
-        for k, low, high in limited:
-            kept &= joints[:, k] >= (-math.inf if low is None else float(low))
-            kept &= joints[:, k] <= (math.inf if high is None else float(high))
-        there[there] = kept
+        there[there] = ((joints >= low) & (joints <= high)).all(axis=-1)
     return there
 
 
@@ -125,11 +117,10 @@ def closing_workspace(
     call = compile(plain_program(robot, "closure"))
     unit = np.random.default_rng(0).uniform(0, 1, (SAMPLES_OF_BOX, robot.freedoms))
     unit = np.vstack([unit, list(product((0.0, 1.0), repeat=robot.freedoms))])
+    free = np.array([k not in fixed for k in range(robot.freedoms)])
 
-    def part(share: float) -> tuple[Array, Array]:
-        free = np.array([k not in fixed for k in range(robot.freedoms)])
-        ends = [np.where(free, start + share * (end - start), end) for end in (low, high)]
-        return ends[0], ends[1]
+    def part(share: float) -> list[Array]:
+        return [np.where(free, start + share * (end - start), end) for end in (low, high)]
 
     def closes(share: float) -> bool:
         a, b = part(share)
@@ -138,15 +129,15 @@ def closing_workspace(
             dead = ~(call(q).reshape(len(q), -1) >= margin)
         return not dead.any() and bool(looked_at(robot, q, margin)[3].all())
 
-    least, most = 0.0, 1.0
-    if len(fixed) < robot.freedoms and not closes(most):
+    least = most = 1.0
+    if free.any() and not closes(most):
+        least = 0.0
         for _ in range(12):
             middle = 0.5 * (least + most)
             least, most = (middle, most) if closes(middle) else (least, middle)
         if not least:
             raise RobotError("no box about its start keeps its loops away from dead points", body=robot.name)
-        most = least
-    short = [np.clip([float(f"{x:.3g}") for x in ends], low, high) for ends in part(most)]
+    short = [np.clip([float(f"{x:.3g}") for x in ends], low, high) for ends in part(least)]
     box = {joint.name: (a, b) for joint, a, b in zip(robot.coordinates, *short)}
     return workspace(robot, {**box, **(ranges or {})}, speed=speed, acceleration=acceleration)
 
@@ -161,35 +152,29 @@ def ray_ranges(robot: Robot, ranges: Mapping[str, Sequence[float]]) -> dict[str,
     ]
     if not open_:
         return {}
-    ends, start = _ray_ends(robot), home(robot)
+    start = home(robot)
+    turns = np.array([joint.kind == "revolute" for joint in robot.coordinates])
+    ends = _ray_ends(robot, start, np.where(turns, math.pi, _size(robot)))
     low, high = ends.min(axis=0), ends.max(axis=0)
     low, high = low - PAD * (high - low), high + PAD * (high - low)
-    turns = np.array([joint.kind == "revolute" for joint in robot.coordinates])
     low = np.where(turns, np.maximum(low, start - math.pi), low)
     high = np.where(turns, np.minimum(high, start + math.pi), high)
     return {robot.coordinates[k].name: (float(low[k]), float(high[k])) for k in open_}
 
 
-def _ray_ends(robot: Robot) -> Array:
+def _ray_ends(robot: Robot, start: Array, furthest: Array) -> Array:
     """The last reached points of rays out of the start, in all directions."""
-    start, n = home(robot), robot.freedoms
-    turns = np.array([joint.kind == "revolute" for joint in robot.coordinates])
-    furthest = np.where(turns, math.pi, _size(robot))
-    count = RAYS if ready(robot).plan is not None else 2 * n
-    rng = np.random.default_rng(0)
-    directions = rng.normal(size=(count, n))
-    directions = np.vstack([np.eye(n), -np.eye(n), directions])[:count]
+    n = len(start)
+    count, march = (RAYS, MARCH) if ready(robot).plan is not None else (2 * n, NUMERIC_MARCH)
+    directions = np.vstack([np.eye(n), -np.eye(n), np.random.default_rng(0).normal(size=(count, n))])[:count]
     directions = furthest * directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    at = np.ones(len(directions), dtype=bool)
-    ends = np.tile(start, (len(directions), 1))
-    march = MARCH if ready(robot).plan is not None else NUMERIC_MARCH
+    at, ends = np.arange(count), np.tile(start, (count, 1))
     for step in range(1, march + 1):
         q = start + directions[at] * (step / march)
         there = reached(robot, q)
-        places = np.flatnonzero(at)
-        ends[places[there]] = q[there]
-        at[places[~there]] = False
-        if not at.any():
+        at = at[there]
+        ends[at] = q[there]
+        if not len(at):
             break
     return ends
 
@@ -197,13 +182,10 @@ def _ray_ends(robot: Robot) -> Array:
 def _size(robot: Robot) -> float:
     """[m]: no tool is further from the base than all lengths of the file together."""
     loops = loops_of(robot)
-    places = [joint.placement for joint in robot.joints]
-    lengths = [abs(float(v)) for place in places for v in (place.a, place.b, place.d)]
-    lengths += [float(rod.length) for rod in loops.rods]
-    lengths += [
-        abs(float(v)) for loop in (*loops.rods, *loops.closures) for end in (loop.first, loop.second) for v in end.xyz
-    ]
-    return max(sum(lengths) / 2, 1e-3)
+    lengths = [v for joint in robot.joints for v in (joint.placement.a, joint.placement.b, joint.placement.d)]
+    lengths += [rod.length for rod in loops.rods]
+    lengths += [v for loop in (*loops.rods, *loops.closures) for end in (loop.first, loop.second) for v in end.xyz]
+    return max(sum(abs(float(v)) for v in lengths) / 2, 1e-3)
 
 
 @lru_cache(maxsize=8)
@@ -212,16 +194,19 @@ def _side(robot: Robot) -> float:
     return float(np.sign(singularity_figures(robot, home(robot))[3]))
 
 
+def figures(robot: Robot, q: Array) -> tuple[Bools, Array, Array, Array]:
+    """(reached, first, second, the second kind's determinant) at poses (k, n), NaN where a pose is not reached."""
+    there = reached(robot, q)
+    first, second, turned = (np.full(len(q), np.nan) for _ in range(3))
+    if there.any():
+        first[there], second[there], _, turned[there] = singularity_figures(robot, q[there])
+    return there, first, second, turned
+
+
 def looked_at(robot: Robot, q: Array, margin: float = MARGIN) -> tuple[Bools, Array, Array, Bools]:
     """(reached, first, second, usable) at poses (k, n); distances are NaN where a pose is not reached."""
-    there = reached(robot, q)
-    first, second = np.full(len(q), np.nan), np.full(len(q), np.nan)
-    usable = there.copy()
-    if there.any():
-        first[there], second[there], _, turned = singularity_figures(robot, q[there])
-        same = np.sign(turned) == _side(robot)
-        usable[there] = same & (first[there] >= margin) & (second[there] >= margin)
-    return there, first, second, usable
+    there, first, second, turned = figures(robot, q)
+    return there, first, second, (np.sign(turned) == _side(robot)) & (first >= margin) & (second >= margin)
 
 
 def poses(robot: Robot, where: Workspace, samples: int | None = None, margin: float = MARGIN, seed: int = 0) -> Poses:
@@ -255,18 +240,13 @@ def motor_loads(robot: Robot, found: Poses, margin: float = MARGIN) -> list[Moto
     best, places = _sought(robot, found.where, at, margin)
     shares = np.percentile(motor_figures(robot, at)["held"], (5, 50, 95), axis=0)
     n = robot.freedoms
+
+    def extreme(row: int, sign: float) -> Extreme:
+        return Extreme(sign * float(best[row]), tuple(places[row].tolist()))
+
     loads = []
     for i, joint in enumerate(robot.driven):
-        pairs = []
-        for sort in range(3):
-            low, high = sort * n + i, (3 + sort) * n + i
-            pairs.append(
-                (
-                    Extreme(-float(best[low]), tuple(places[low].tolist())),
-                    Extreme(float(best[high]), tuple(places[high].tolist())),
-                )
-            )
-        held, free, weight = pairs
+        held, free, weight = ((extreme(k * n + i, -1.0), extreme((3 + k) * n + i, 1.0)) for k in range(3))
         p5, median, p95 = shares[:, i].tolist()
         unit = "kg m^2" if joint.kind == "revolute" else "kg"
         loads.append(MotorLoad(joint.name, unit, held, free, weight, (p5, median, p95)))
@@ -275,8 +255,7 @@ def motor_loads(robot: Robot, found: Poses, margin: float = MARGIN) -> list[Moto
 
 def _aims(robot: Robot, q: Array) -> Array:
     """(k, 6 n): what is to be made large: held, free, gravity of every motor, first with the sign turned."""
-    figures = motor_figures(robot, q)
-    values = np.concatenate([figures["held"], figures["free"], figures["gravity"]], axis=1)
+    values = np.concatenate([*motor_figures(robot, q).values()], axis=1)
     return np.concatenate([-values, values], axis=1)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.figures import COLOURS, STYLES, new_figure, plain, save_figure
-from emdeg.analysis.loops import MARGIN, Bools, home, looked_at, motor_figures, reached
-from emdeg.loops import ready, singularity_figures
+from emdeg.analysis.loops import MARGIN, Bools, figures, home, looked_at, motor_figures
+from emdeg.loops import ready
 from emdeg.robot import Robot, Workspace
 
 GRID = 121
@@ -50,12 +50,8 @@ def plane(robot: Robot, where: Workspace, i: int, j: int, grid: int | None = Non
     x, y = (np.linspace(*where.ranges[k], grid) for k in (i, j))
     q = np.tile(home(robot), (grid, grid, 1))
     q[..., i], q[..., j] = x[None, :], y[:, None]
-    flat = q.reshape(-1, q.shape[-1])
-    there = reached(robot, flat)
-    first, second, turned = (np.full(len(flat), np.nan) for _ in range(3))
-    if there.any():
-        first[there], second[there], _, turned[there] = singularity_figures(robot, flat[there])
-    return SingularityMap(i, j, q, *(v.reshape(grid, grid) for v in (first, second, turned)))
+    _, *values = figures(robot, q.reshape(-1, q.shape[-1]))
+    return SingularityMap(i, j, q, *(v.reshape(grid, grid) for v in values))
 
 
 def _axis(robot: Robot, k: int) -> tuple[str, float]:
@@ -76,7 +72,7 @@ def draw_map(robot: Robot, found: SingularityMap, folder: Path, stem: str, margi
         with np.errstate(invalid="ignore"):
             if np.nanmin(values) < margin < np.nanmax(values):
                 ax.contour(x, y, values, levels=[margin], colors="white", linestyles="--", linewidths=1.2)
-        ax.plot(*_start(robot, found, a, b), "o", color="#D55E00", markersize=5, label="start")
+        ax.plot(a * home(robot)[found.i], b * home(robot)[found.j], "o", color="#D55E00", markersize=5, label="start")
         ax.set(title=name, xlabel=xlabel, ylabel=ylabel)
         if a == b:
             ax.set_aspect("equal")
@@ -92,10 +88,6 @@ def draw_map(robot: Robot, found: SingularityMap, folder: Path, stem: str, margi
         axis=1,
     )
     return save_figure(figure, folder, stem, [*names, "first", "second", "determinant"], flat.tolist())
-
-
-def _start(robot: Robot, found: SingularityMap, a: float, b: float) -> tuple[float, float]:
-    return a * home(robot)[found.i], b * home(robot)[found.j]
 
 
 def _held(robot: Robot, found: SingularityMap) -> str:
@@ -127,9 +119,8 @@ def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: 
         force = "N m" if robot.driven[0].kind == "revolute" else "N"
         _curves(axes[top + 2, column], x, list(zip(motors, weight.T)), label, f"gravity's load [{force}]")
         rows += [[robot.coordinates[k].name, *values] for values in zip(q[:, k], first, second, *held.T, *weight.T)]
-    for ax in list(axes.flat):
-        if not ax.has_data():
-            ax.remove()
+    for ax in [ax for ax in axes.flat if not ax.has_data()]:
+        ax.remove()
     figure.suptitle(f"{plain(robot.name)}: along each coordinate through the start")
     motors = [joint.name for joint in robot.driven]
     header = ["along", "value", "first", "second", *(f"inertia.{m}" for m in motors), *(f"gravity.{m}" for m in motors)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,42 @@ import numpy as np
 
 from emdeg.analysis.loops import MARGIN, Extreme, MotorLoad, Poses, home, motor_loads, poses, ray_ranges
 from emdeg.analysis.loops_map import draw_lines, draw_map, plane
+from emdeg.analysis.motion import SampledMotion
+from emdeg.analysis.overview import Analysis
 from emdeg.loops import ready, weak_loops
-from emdeg.robot import Robot, Workspace, workspace
+from emdeg.robot import Robot, Workspace, joint_number, workspace
 
 PARTS = ("workspace", "singularities", "inertia")
+
+
+def parts_of(robot: Robot) -> tuple[str, ...]:
+    """The parts an analysis of a mechanism with closed loops may have."""
+    return PARTS
+
+
+def analysed(
+    robot: Robot,
+    chosen: Sequence[str],
+    *,
+    ranges: Mapping[str, Sequence[float]] | None,
+    over: tuple[str, str] | None,
+    samples: int | None,
+    margin: float,
+    folder: Path | None,
+    tell: Callable[[str], None],
+    formulas: Sequence[str],
+    ratios: Sequence[tuple[str, str]] | None,
+    held: Mapping[str, float] | None,
+    motion: SampledMotion | None,
+    **of_trees: Any,
+) -> Analysis:
+    """The chosen parts of the analysis of a mechanism with closed loops."""
+    if formulas or ratios or held or motion:
+        raise ValueError("formulas, ratios, held joints and motions are not known for closed loops")
+    pair = None if over is None else (joint_number(robot, over[0]) - 1, joint_number(robot, over[1]) - 1)
+    tell(", ".join(chosen))
+    found, files = loops_study(robot, ranges, chosen, over=pair, samples=samples, margin=margin, folder=folder)
+    return Analysis(robot, found, tuple(files))
 
 
 def loops_study(
@@ -137,3 +169,8 @@ def _load(one: MotorLoad) -> dict[str, Any]:
         "others_free": free,
         "gravity": _pair(one.gravity),
     }
+
+
+def not_summed(robot: Robot) -> tuple[str, ...]:
+    """A motor's whole effort is not a sum along a coordinate."""
+    return ("tau",)

@@ -1,4 +1,4 @@
-"""All parts of an analysis in one call, for a tree or a mechanism with closed loops."""
+"""All parts of an analysis in one call."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from emdeg.analysis import loops_summary, summary
-from emdeg.analysis.capability_summary import capability_part
-from emdeg.analysis.loops import MARGIN
+from emdeg.analysis import summary
 from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import ratio
 from emdeg.analysis.summary import Scope
 from emdeg.documents import brief, table
 from emdeg.errors import EmptyBox, RobotError
-from emdeg.robot import Robot, RobotLike, as_robot, joint_number, workspace
+from emdeg.robot import Robot, RobotLike, as_robot, by_kind, joint_number, workspace
 
 TREE_PARTS = ("loads", "ratios", "servo", "importance", "capability")
-LOOP_PARTS = loops_summary.PARTS
+MARGIN = 0.05
+"""How far from a singularity, 0 .. 1, configurations of closed loops are looked at by default."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,9 +42,10 @@ class Analysis:
         return f"<Analysis of {self.robot.name}: {', '.join(self.data)}; {len(self.files)} files>"
 
 
+@by_kind
 def parts_of(robot: Robot) -> tuple[str, ...]:
     """The parts an analysis of this robot may have."""
-    return TREE_PARTS if robot.is_tree else LOOP_PARTS
+    return TREE_PARTS
 
 
 def analyse(
@@ -90,15 +90,48 @@ def analyse(
     for part in chosen:
         if part not in parts_of(robot):
             raise ValueError(f"there is no part {part!r}; its analysis has {', '.join(parts_of(robot))}")
-    if not robot.is_tree:
-        if formulas or ratios or held or motion:
-            raise ValueError("formulas, ratios, held joints and motions are not known for closed loops")
-        pair = None if over is None else (joint_number(robot, over[0]) - 1, joint_number(robot, over[1]) - 1)
-        tell(", ".join(chosen))
-        found, files = loops_summary.loops_study(
-            robot, ranges, chosen, over=pair, samples=samples, margin=margin, folder=folder
-        )
-        return Analysis(robot, found, tuple(files))
+    return analysed(
+        robot,
+        chosen,
+        ranges=ranges,
+        formulas=formulas,
+        ratios=ratios,
+        over=over,
+        held=held,
+        velocity_terms=velocity_terms,
+        motion=motion,
+        share=share,
+        at=at,
+        gap=gap,
+        seconds=seconds,
+        samples=samples,
+        margin=margin,
+        folder=folder,
+        tell=tell,
+    )
+
+
+@by_kind
+def analysed(
+    robot: Robot,
+    chosen: Sequence[str],
+    *,
+    ranges: Mapping[str, Sequence[float]] | None,
+    formulas: Sequence[str],
+    ratios: Sequence[tuple[str, str]] | None,
+    over: tuple[str, str] | None,
+    held: Mapping[str, float] | None,
+    velocity_terms: bool,
+    motion: SampledMotion | None,
+    share: float,
+    at: Sequence[float] | None,
+    gap: float,
+    seconds: float,
+    folder: Path | None,
+    tell: Callable[[str], None],
+    **of_other_kinds: Any,
+) -> Analysis:
+    """The chosen parts of an analysis."""
     still = {name: (value, value) for name, value in (held or {}).items()}
     looks = bool(chosen or formulas) or ratios is not None
     # Nothing is looked for over the workspace: where a joint slides without limits, none need be given.
@@ -131,7 +164,7 @@ def analyse(
     if "importance" in chosen:
         steps["importance"] = lambda: summary.importance_part(scope, motion)
     if "capability" in chosen:
-        steps["capability"] = lambda: capability_part(scope, at)
+        steps["capability"] = lambda: summary.capability_part(scope, at)
     for part, step in steps.items():
         tell(part)
         try:

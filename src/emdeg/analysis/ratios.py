@@ -15,9 +15,9 @@ import numpy as np
 
 from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
-from emdeg.bounds import Bounded, SearchLimits, largest_ratio
+from emdeg.bounds import CertifiedExtremum, SearchLimits, largest_ratio
 from emdeg.documents import Shown
-from emdeg.equations import Model, derive, entry_name
+from emdeg.equations import Model, derive, entry_name, indices
 from emdeg.errors import UnknownEntry
 from emdeg.robot import Range, Workspace
 
@@ -82,14 +82,14 @@ def largest_of(
     floor: float | None = None,
     ceiling: float = math.inf,
     parameters: Mapping[str, float] | None = None,
-) -> Bounded:
+) -> CertifiedExtremum:
     """The ratio's largest value over the workspace, certified; `floor` and `ceiling` if they are known."""
     return largest_ratio(
         one.above,
         one.below,
         where.box,
         gap=gap,
-        effort=SearchLimits(seconds=seconds / 2),
+        limits=SearchLimits(seconds=seconds / 2),
         floor=floor,
         ceiling=ceiling,
         parameters=parameters,
@@ -111,7 +111,7 @@ def gravity_ratio_ceiling(
     box: dict[Generator | int, Range] = {place: where.ranges[k] for place, k in enumerate(places, 1)}
     # The same M_ii, in the outer joints' own numbering.
     own = derive(subtree(robot, i - 1)[0], "M", rational_angles=True).M[0][0]
-    found = largest_ratio(moment, own * own, box, gap=gap, effort=SearchLimits(seconds=seconds / 2), floor=floor**2)
+    found = largest_ratio(moment, own * own, box, gap=gap, limits=SearchLimits(seconds=seconds / 2), floor=floor**2)
     return math.sqrt(weight * found.bound) * (1 + 1e-12)
 
 
@@ -198,9 +198,8 @@ def _unit(model: Model, above: str, below: str) -> str:
     """The unit of above/below, from the joints' kinds."""
     kinds = [joint.kind for joint in model.robot.joints]
 
-    def places(name: str) -> list[int]:
-        digits = name[1:].strip("_")
-        return [int(part) for part in (digits.split("_") if "_" in digits else digits)]
+    def places(name: str) -> tuple[int, ...]:
+        return indices(name)[1]
 
     if below[0] != "M":
         k = kinds[places(below)[0] - 1]

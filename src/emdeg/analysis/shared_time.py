@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from emdeg.bounds import SearchLimits, called_off, clock
+from emdeg.bounds import SearchLimits, cancelled, clock
 
 Key = TypeVar("Key")
 Result = TypeVar("Result")
@@ -59,10 +59,10 @@ def search_each(
 
 @contextmanager
 def _prompt(pool: ThreadPoolExecutor) -> Iterator[None]:
-    """An interrupt calls off what the pool's threads do, instead of waiting for their time to pass."""
+    """An interrupt cancels what the pool's threads do, instead of waiting for their time to pass."""
     try:
         yield
     except KeyboardInterrupt:
-        with called_off():
+        with cancelled():
             pool.shutdown(cancel_futures=True)
         raise

@@ -11,6 +11,13 @@ from typing import Any
 import numpy as np
 
 from emdeg.analysis import figures
+from emdeg.analysis.capabilities import (
+    capability,
+    dynamic_manipulability,
+    operational_inertia,
+    steady_speed,
+    torque_limits,
+)
 from emdeg.analysis.extremes import LONGEST, JointLoad, formula_extremes, loads, unloaded
 from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
 from emdeg.analysis.motion import SampledMotion, across
@@ -32,8 +39,9 @@ from emdeg.analysis.restricted import restrict
 from emdeg.analysis.servo import servo_view, slow_fast_boundary
 from emdeg.analysis.shared_time import search_each
 from emdeg.analysis.velocity import VelocityTerm, velocity_terms
-from emdeg.bounds import Bounded, Extremes, SearchLimits, attained_ratio, extreme
-from emdeg.equations import Model, derive, entry_name
+from emdeg.bounds import CertifiedExtremum, Extremes, SearchLimits, attained_ratio, extreme, formula_vector
+from emdeg.equations import Model, derive, entry_name, indices
+from emdeg.errors import RobotError
 from emdeg.robot import Robot, Workspace, workspace
 
 
@@ -72,9 +80,10 @@ class Scope:
         if not self._inertias:
             model = self.model()
 
-            def search(key: tuple[int, int], effort: SearchLimits) -> Bounded:
+            def search(key: tuple[int, int], effort: SearchLimits) -> CertifiedExtremum:
                 own = model.M[key[0] - 1][key[0] - 1]
-                return extreme(own, self.where.box, key[1], 0.02, model.numbers, effort)
+                f = formula_vector([own], self.where.box, model.numbers)
+                return extreme(f, key[1], gap=0.02, limits=effort)
 
             keys = [(i, side) for i in range(model.n, 0, -1) for side in (-1, 1)]
             found = search_each(keys, search, 0.3 * self.seconds, lambda one: one.gap <= 0.02)
@@ -89,7 +98,7 @@ class Scope:
         self.written += paths
 
 
-def bounded(one: Bounded, n: int) -> dict[str, Any]:
+def bounded(one: CertifiedExtremum, n: int) -> dict[str, Any]:
     """An extreme as data: attained value, certified bound, relative gap, where."""
     at = [one.at.get(k) for k in range(1, n + 1)]
     bound = one.bound if math.isfinite(one.bound) else None
@@ -192,7 +201,7 @@ def ratios_part(
         weighed = [x for x in terms if x.against_gravity]
         weights = [against_gravity(model, x.term, x.number, x.peak / x.against_gravity) for x in weighed]  # type: ignore[operator]
         kinds["velocity against gravity"] = weights
-        peaks = [Bounded(x.against_gravity or 0.0, math.inf, x.peak_at) for x in weighed]
+        peaks = [CertifiedExtremum(x.against_gravity or 0.0, math.inf, x.peak_at) for x in weighed]
         rows |= {one.name: bounded(peak, model.n) for one, peak in zip(weights, peaks)}
     if scope.folder is not None:
         for kind, some in kinds.items():
@@ -219,17 +228,14 @@ def _largest(scope: Scope, some: Sequence[Ratio], seconds: float) -> dict[str, d
     inertias, floors = scope.inertias(), scope.floors()
     numbers = scope.model().numbers
     rows: dict[str, dict[str, Any]] = {}
-    ceilings: dict[str, float] = {}
     signed = {one.name: positive(one, scope.where, numbers) for one in some}
-    for one in some:
-        ceilings[one.name] = _ceiling(one, inertias, floors)
     searched = {
         name: one for name, one in signed.items() if one is not None and ((i := _own(one)) is None or i in floors)
     }
 
-    def search(name: str, effort: SearchLimits) -> Bounded | None:
-        one, ceiling = searched[name], ceilings[name]
-        i = _own(one)
+    def search(name: str, effort: SearchLimits) -> CertifiedExtremum | None:
+        one = searched[name]
+        i, ceiling = _own(one), _ceiling(one, inertias, floors)
         floor = None if i is None else floors[i]
         if i is not None and name[0] == "g" and len(one.above) <= LONGEST:
             share = 0.5 * effort.seconds
@@ -257,21 +263,19 @@ def _largest(scope: Scope, some: Sequence[Ratio], seconds: float) -> dict[str, d
 def _own(one: Ratio) -> int | None:
     """The joint number i of a ratio's denominator M_ii; None if it is another entry."""
     below = one.name.split("/")[1]
-    digits = below[1:].strip("_")
-    pair = digits.split("_") if "_" in digits else list(digits)
-    return int(pair[0]) if below[0] == "M" and len(pair) == 2 and pair[0] == pair[1] else None
+    if below.endswith("max"):
+        return None
+    letter, of = indices(below)
+    return of[0] if letter == "M" and of[0] == of[1] else None
 
 
 def _ceiling(one: Ratio, inertias: Mapping[int, Extremes], floors: Mapping[int, float]) -> float:
     """|M_ij / M_ii| <= sqrt(M_jj / M_ii), since M is positive definite (Cauchy and Schwarz)."""
     i = _own(one)
-    if i is None or i not in floors or one.name[0] != "M":
+    letter, pair = indices(one.name.split("/")[0])
+    if i not in floors or letter != "M" or i not in pair:
         return math.inf
-    digits = one.name.split("/")[0][1:].strip("_")
-    pair = [int(x) for x in (digits.split("_") if "_" in digits else digits)]
-    if i not in pair:
-        return math.inf
-    (j,) = [x for x in pair if x != i] or [i]
+    j = pair[1] if pair[0] == i else pair[0]
     return math.sqrt(inertias[j].high.bound / floors[i]) * (1 + 1e-9)
 
 
@@ -372,3 +376,35 @@ def formula_part(scope: Scope, names: Sequence[str]) -> list[dict[str, Any]]:
         n = scope.robot.n
         rows.append({"formula": name, "min": bounded(found.low, n), "max": bounded(found.high, n)})
     return rows
+
+
+def capability_part(scope: Scope, at: Sequence[float] | None = None, samples: int = 2000) -> dict[str, Any]:
+    """What the drives can still give after gravity over the workspace, and the tool's ellipsoids at one configuration.
+
+    Torque left and speed are certified, from the largest gravity loads; accelerations are the least and greatest of
+    random configurations. The configuration is `at`, or a random one: the box's middle is often singular.
+    """
+    robot = scope.robot
+    middle = scope.where.sample(1, seed=2)[0] if at is None else np.asarray(at, float)
+    tool: dict[str, Any] = {"q": middle}
+    try:
+        tool["inertia"] = operational_inertia(robot, middle)
+    except RobotError as problem:
+        tool["why"] = str(problem)
+    try:
+        limits = torque_limits(robot)
+    except RobotError as problem:
+        return {"why": str(problem), "tool": tool}
+    found = capability(robot, scope.where.sample(samples, seed=11), limits)
+    ellipsoid = dynamic_manipulability(robot, middle, limits)
+    tool |= {"acceleration_axes": ellipsoid.lengths, "gravity_pull": ellipsoid.centre}
+    most = np.array([one.gravity_load.bound for one in scope.loads()])
+    speed = steady_speed(robot, most, limits)
+    return {
+        "torque_left_min": limits - most,
+        "speed_min": [float(v) if np.isfinite(v) else None for v in speed],
+        "acceleration_min": np.minimum(-found.acceleration[..., 0], found.acceleration[..., 1]).min(axis=0),
+        "acceleration_max": np.maximum(-found.acceleration[..., 0], found.acceleration[..., 1]).max(axis=0),
+        "holds_everywhere": most <= limits,
+        "tool": tool,
+    }

@@ -2,7 +2,7 @@
 
 b_ijk / M_ii and c_ij / M_ii are the accelerations whose own inertia torque equals the term's when the joints involved
 move at 1 rad/s (1 m/s). A term is at most the sum of its Fourier amplitudes; those whose sum, over the least M_ii,
-stays below the largest ratio attained need no search, the others are bounded by branch and bound.
+stays below the largest ratio attained need no search.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from emdeg.algebra import Generator, TrigPoly
 from emdeg.analysis.shared_time import search_each
-from emdeg.bounds import Bounded, SearchLimits, attained_ratio, largest_ratio, tensor
+from emdeg.bounds import CertifiedExtremum, SearchLimits, attained_ratio, formula_vector, largest_ratio
 from emdeg.documents import Shown
 from emdeg.equations import Model, entry_name
 from emdeg.robot import Workspace
@@ -31,7 +31,7 @@ class VelocityTerm(Shown):
     number: int
     term: str
     """Its name, b123 or c21; empty where the joint has none."""
-    against_inertia: Bounded
+    against_inertia: CertifiedExtremum
     """|term| / M_ii where it is largest [rad/s^2, m/s^2]; no velocity term of the joint exceeds the bound."""
     peak: float
     """The largest |term| that climbs reach [N m, N]."""
@@ -62,7 +62,7 @@ def velocity_terms(
     reached = {i: max((float((sizes[i, name] / own[i]).max()) for name in terms[i]), default=0.0) for i in terms}
     ceilings = {(i, name): _amplitude(terms[i][name], model, where) / floors[i] for i, name in sizes if i in floors}
 
-    def search(key: tuple[int, str], effort: SearchLimits) -> Bounded:
+    def search(key: tuple[int, str], effort: SearchLimits) -> CertifiedExtremum:
         i, name = key
         return largest_ratio(
             terms[i][name],
@@ -73,7 +73,7 @@ def velocity_terms(
             known=reached[i],
             gap=gap,
             parameters=numbers,
-            effort=SearchLimits(seconds=effort.seconds / 2),
+            limits=SearchLimits(seconds=effort.seconds / 2),
         )
 
     def sampled(key: tuple[int, str]) -> float:
@@ -103,7 +103,7 @@ def _row(
     model: Model,
     where: Workspace,
     i: int,
-    searched: Mapping[str, Bounded],
+    searched: Mapping[str, CertifiedExtremum],
     sizes: Mapping[str, np.ndarray],
     own: np.ndarray,
     bounded: bool,
@@ -111,7 +111,7 @@ def _row(
 ) -> VelocityTerm:
     joint = where.joints[i - 1]
     if not sizes:
-        return VelocityTerm(joint, i, "", Bounded(0.0, 0.0, {}), 0.0, None, {})
+        return VelocityTerm(joint, i, "", CertifiedExtremum(0.0, 0.0, {}), 0.0, None, {})
     sampled = {name: float((size / own).max()) for name, size in sizes.items()}
     value = {name: max(sampled[name], searched[name].value if name in searched else 0.0) for name in sizes}
     term = max(value, key=lambda name: value[name])
@@ -126,7 +126,7 @@ def _row(
     peak = attained_ratio(model.entries(["b", "c"])[term], one, where.box, model.numbers)
     load = attained_ratio(model.g[i - 1], one, where.box, model.numbers).value if model.g[i - 1] else 0.0
     share = peak.value / load if load else None
-    return VelocityTerm(joint, i, term, Bounded(value[term], bound, at), peak.value, share, peak.at)
+    return VelocityTerm(joint, i, term, CertifiedExtremum(value[term], bound, at), peak.value, share, peak.at)
 
 
 def _terms(model: Model, i: int) -> dict[str, TrigPoly]:
@@ -140,5 +140,4 @@ def _terms(model: Model, i: int) -> dict[str, TrigPoly]:
 
 def _amplitude(formula: TrigPoly, model: Model, where: Workspace) -> float:
     """An upper bound of |formula|: the sum of its Fourier amplitudes."""
-    f = tensor(formula, where.box, model.numbers)
-    return float(f.amplitudes.sum()) * (1 + 1e-9) + f.rounding
+    return float(formula_vector([formula], where.box, model.numbers).amplitudes[0]) * (1 + 1e-9)

@@ -15,7 +15,7 @@ from emdeg.approximation.short_model import FullModel, ShortModel, full_model
 from emdeg.approximation.short_program import OF_EFFORTS, ShortProgram
 from emdeg.approximation.shortest_program import shortest
 from emdeg.approximation.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, Dropped, significant
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.documents import Brief, table
 from emdeg.equations import Model
 from emdeg.programs import OPERATIONS, Effort, Program, Progress, Weights, count, plain_program
@@ -39,7 +39,7 @@ class Abbreviated(Brief):
 
     short: ShortModel
     where: Workspace
-    errors: tuple[Bounded, ...] = ()
+    errors: tuple[CertifiedExtremum, ...] = ()
     """By joint: the certified largest |effort of the full model - effort of the short one|, and the largest found."""
     largest: tuple[float, ...] = ()
     """By joint: the full model's largest effort found over the box."""

@@ -16,7 +16,7 @@ import numpy as np
 from emdeg.algebra import TrigPoly, count
 from emdeg.approximation.pieces import mean, summands
 from emdeg.approximation.short_model import Expansion, FullModel, ShortModel
-from emdeg.bounds import Bounded, SearchLimits, largest_magnitude
+from emdeg.bounds import CertifiedExtremum, SearchLimits, largest_magnitude
 from emdeg.equations import indices
 from emdeg.robot import Workspace
 
@@ -33,7 +33,7 @@ class EntryDeviation:
     average: float
     worst: float
     """Relative, over the samples."""
-    certified: Bounded
+    certified: CertifiedExtremum
     """Of |short - full|, in the entry's unit."""
     operations: int
 
@@ -120,7 +120,7 @@ def entry_errors(
         true = whole.evaluate(q)
         scale = np.abs(true) if indices(name)[0] == "M" else np.full(len(q), np.abs(true).max())
         relative = np.abs(difference.evaluate(q)) / np.maximum(scale, 1e-300)
-        certified = largest_magnitude(difference, where.box, gap=0.01, effort=SearchLimits(seconds=seconds))
+        certified = largest_magnitude(difference, where.box, gap=0.01, limits=SearchLimits(seconds=seconds))
         found.append(
             EntryDeviation(
                 name,

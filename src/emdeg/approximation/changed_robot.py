@@ -20,7 +20,7 @@ from emdeg.approximation.program_error import ProgramError
 from emdeg.approximation.shortening import work
 from emdeg.approximation.shortening.rates import States
 from emdeg.approximation.shortening.steering import MOTION, joined, random_states, worst_states
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.documents import Shown
 from emdeg.dynamics.parameters import Column, base_parameters, base_values, with_base_values
 from emdeg.errors import OverBudget, RobotError
@@ -50,7 +50,7 @@ class ChangedRobot(Shown):
     before: tuple[Fraction, ...]
     """The base parameters of the source [SI]."""
     after: tuple[Fraction, ...]
-    errors: tuple[Bounded, ...]
+    errors: tuple[CertifiedExtremum, ...]
     """By joint: the certified largest difference of efforts over the box, and the largest found [N m, N]."""
     largest: tuple[float, ...]
     program: Program

@@ -23,7 +23,7 @@ from emdeg.algebra import Array, Exact
 from emdeg.approximation.program_error import CLOSE, FAR, POLYNOMIAL, SMALL, ProgramError
 from emdeg.approximation.row_error import speed_products
 from emdeg.approximation.shortening.rates import States, of_rates, unit_rates
-from emdeg.bounds import Bounded, Boxes, BoxValues, Enclosure, SearchLimits, largest_values
+from emdeg.bounds import Boxes, BoxValues, CertifiedExtremum, Enclosure, SearchLimits, largest_values
 from emdeg.dynamics.parameters import BaseParameters, base_parameters, base_values, with_base_values
 from emdeg.errors import OverBudget, RobotError
 from emdeg.programs import (
@@ -115,7 +115,7 @@ class LoopError:
         enough: Sequence[float],
         until: Callable[[], bool] = lambda: False,
         over: Callable[[], bool] | None = None,
-    ) -> tuple[Bounded, ...]:
+    ) -> tuple[CertifiedExtremum, ...]:
         """Output by output: the certified largest error, beside what a search has found; `enough` as of `ProgramError`.
 
         RobotError where the loops do not close all over the box; OverBudget where `until` says stop.
@@ -141,7 +141,8 @@ class LoopError:
         limits = SearchLimits(boxes=BOXES, seconds=math.inf)
         bounded = largest_values(look, self.where.ranges, [0.0] * len(goals), limits)
         return tuple(
-            Bounded(float(value), max(one.bound, float(value)), {}, one.boxes) for one, value in zip(bounded, best)
+            CertifiedExtremum(float(value), max(one.bound, float(value)), {}, one.boxes)
+            for one, value in zip(bounded, best)
         )
 
     def _closed(self, margins: Sequence[Enclosure], boxes: Boxes) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ import numpy as np
 from emdeg.algebra import TrigPoly
 from emdeg.approximation.row_error import RowObjective, largest_error, row, search
 from emdeg.approximation.short_model import FullModel, ShortModel
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.robot import Workspace
 
 
@@ -28,14 +28,14 @@ def certified(
     seconds: float = 8.0,
     enough: Sequence[float] | None = None,
     clock: Callable[[], float] = time.process_time,
-) -> tuple[Bounded, ...]:
+) -> tuple[CertifiedExtremum, ...]:
     """The certified largest error at each joint, beside the largest found; `enough`: bounds that need no betterment.
 
     `seconds` for each joint; what one leaves, others may use, those with the most variables last.
     """
     n = short.full.robot.n
     parts = {j: row(j, short.row_difference(j), where) for j in range(1, n + 1)}
-    found = {j: Bounded(0.0, 0.0, {}) for j, part in parts.items() if part is None}
+    found = {j: CertifiedExtremum(0.0, 0.0, {}) for j, part in parts.items() if part is None}
     todo = sorted((part.formulas.coefficients.size, j, part) for j, part in parts.items() if part is not None)
     end = clock() + seconds * len(todo)
     for place, (_, j, part) in enumerate(todo):

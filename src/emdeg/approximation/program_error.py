@@ -22,7 +22,7 @@ from emdeg.approximation.row_error import CornerReach, EffortRow
 from emdeg.approximation.shortening import work
 from emdeg.approximation.shortening.moves import rate_terms
 from emdeg.approximation.shortening.rates import States, of_rates, unit_rates
-from emdeg.bounds import Bounded, NestedSupremum, Variable, interpolated, joint_variable, node_states, trimmed
+from emdeg.bounds import CertifiedExtremum, NestedSupremum, Variable, interpolated, joint_variable, node_states, trimmed
 from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
 from emdeg.robot import Workspace
@@ -196,7 +196,7 @@ class ProgramError:
         until: Callable[[], bool] = lambda: False,
         over: Callable[[], bool] | None = None,
         spend: Callable[[float], None] = lambda seconds: None,
-    ) -> tuple[Bounded, ...]:
+    ) -> tuple[CertifiedExtremum, ...]:
         """Output by output: the certified largest error, beside what a search has found.
 
         `enough`: bounds that need no betterment, where they are not far above what was found. OverBudget where `until`
@@ -205,23 +205,25 @@ class ProgramError:
         """
         spend(work.degrees(self.exact) + work.degrees(self.short))
         degrees = degrees_of((self.exact, self.short), self.revolute)
-        bounded: dict[int, Bounded] = {}
+        bounded: dict[int, CertifiedExtremum] = {}
         loose: dict[int, NestedSupremum] = {}
 
-        def bound(output: int, nested: NestedSupremum, goals: Sequence[float], until: Callable[[], bool]) -> Bounded:
+        def bound(
+            output: int, nested: NestedSupremum, goals: Sequence[float], until: Callable[[], bool]
+        ) -> CertifiedExtremum:
             def tick(points: int, values: int) -> None:
                 spend(work.bounding(points, values))
                 if until():
                     raise OverBudget("the time is over before the error is certified")
 
             shown = nested.bound(goals, found=found[output], tick=tick)
-            return Bounded(found[output], max(shown, found[output]), {}, nested.points)
+            return CertifiedExtremum(found[output], max(shown, found[output]), {}, nested.points)
 
         trimming = [0.5 * TRIMMED * f for f in found]
         same = same_outputs(self.exact, self.short)
         for output, (alike, off) in enumerate(zip(same, self._rounding)):
             if alike:
-                bounded[output] = Bounded(found[output], max(float(off), found[output]), {})
+                bounded[output] = CertifiedExtremum(found[output], max(float(off), found[output]), {})
         for rows in _groups(degrees, np.flatnonzero(~same)):
             for output, row in self._rows(rows, degrees[rows].max(axis=0), trimming, spend):
                 nested = _nested(row, 0.5 * TRIMMED * found[output], spend)

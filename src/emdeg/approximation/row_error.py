@@ -3,7 +3,7 @@
 At a fixed configuration the difference e = dM qdd + db [qd qd] + dc [qd^2] + dg is largest, over accelerations, at
 the corner that fits the signs of dM, and over speeds at most what its values at a few nodes of each speed tell, plus
 what a negative square can do between them. What is left is a function of the configuration, bounded on grids
-(`bounds.family`).
+(`bounds.supremum`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 from emdeg.algebra import Array, Generator, TrigPoly
-from emdeg.bounds import Bounded, Family, family, supremum
+from emdeg.bounds import CertifiedExtremum, FormulaVector, formula_vector, supremum
 from emdeg.equations import indices
 from emdeg.robot import Workspace
 
@@ -25,7 +25,7 @@ from emdeg.robot import Workspace
 class EffortRow:
     """One joint's formulas over the workspace, sorted by what they multiply."""
 
-    formulas: Family
+    formulas: FormulaVector
     acceleration: Array
     """Weights of the columns that are entries of M: the largest |qdd_j|."""
     pairs: tuple[tuple[int, int], ...]
@@ -76,7 +76,7 @@ def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> Effort
     if not formulas:
         return None
     return EffortRow(
-        family(formulas, where.box),
+        formula_vector(formulas, where.box),
         np.array([a for a, _ in M]),
         tuple(pair for pair, _ in b),
         tuple(j for j, _ in c),
@@ -265,7 +265,7 @@ def largest_error(
     seed: int = 0,
     enough: float = -np.inf,
     clock: Callable[[], float] = time.process_time,
-) -> Bounded:
+) -> CertifiedExtremum:
     """The certified maximum of |e|, beside the largest found by multistart maximisation.
 
     However short the time: a bound that needs no search stands where no better one was found in it.
@@ -283,7 +283,7 @@ def largest_error(
             found, at = better, there
     where: dict[Generator | int, float] = {**row.formulas.positions(at)}
     bound = min(bounded.bound, objective.at_once)
-    return Bounded(max(found, 0.0), max(bound, found, 0.0), where, bounded.points)
+    return CertifiedExtremum(max(found, 0.0), max(bound, found, 0.0), where, bounded.points)
 
 
 def search(

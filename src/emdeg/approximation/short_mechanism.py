@@ -18,7 +18,7 @@ from emdeg.approximation.changed_robot import NOTHING_LEFT_OUT, fewer_parameters
 from emdeg.approximation.loop_error import error_of_parameters
 from emdeg.approximation.short_program import ShortProgram
 from emdeg.approximation.shortening.steering import MOTION, worst_states
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.dynamics.parameters import base_parameters, base_values
 from emdeg.errors import OverBudget, RobotError
 from emdeg.programs import Effort, Program, Progress, count, program
@@ -123,6 +123,6 @@ def _within(
 
 
 def _exact(robot: Robot, exact: Program, largest: Array, limits: Array, where: Workspace, why: str) -> ShortProgram:
-    nothing = tuple(Bounded(0.0, 0.0, {}) for _ in limits)
+    nothing = tuple(CertifiedExtremum(0.0, 0.0, {}) for _ in limits)
     peaks, bounds = tuple(map(float, largest)), tuple(map(float, limits))
     return ShortProgram(robot, "inverse_dynamics", exact, exact, where, nothing, peaks, bounds, why=why)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.documents import Brief, table
 from emdeg.programs import Program, count
 from emdeg.robot import Robot, Workspace
@@ -26,7 +26,7 @@ class ShortProgram(Brief):
     program: Program
     exact: Program
     where: Workspace
-    errors: tuple[Bounded, ...]
+    errors: tuple[CertifiedExtremum, ...]
     """By output, row by row: the certified largest |exact - short|, and the largest found."""
     largest: tuple[float, ...]
     """By output: the largest magnitude found over the box; of a mass matrix's entry that of its two diagonal ones."""
@@ -95,7 +95,7 @@ class ShortProgram(Brief):
         return table(f"{self.robot.name}, {self.function}, {count(self.program).total} operations", rows, head)
 
 
-def _ratio(e: Bounded, peak: float) -> float | None:
+def _ratio(e: CertifiedExtremum, peak: float) -> float | None:
     """Certified over found; None where the two differ by what doubles round."""
     return e.ratio if e.bound > 1e-9 * peak and math.isfinite(e.ratio) else None
 

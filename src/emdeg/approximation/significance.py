@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import TrigPoly
 from emdeg.approximation.short_model import FullModel, ShortModel, Term, direction, serving
-from emdeg.bounds import Variable, basis, tensor
+from emdeg.bounds import Variable, basis, formula_vector
 from emdeg.equations import indices
 from emdeg.robot import Workspace
 
@@ -43,13 +43,13 @@ def largest_value(function: TrigPoly, where: Workspace) -> float:
     """The largest |function| over the box's positions, by search from many points: a size, not a proof."""
     if function.is_number:
         return abs(float(function.number))
-    f = tensor(function, where.box)
+    f = formula_vector([function], where.box)
     tables = [basis(v, d, np.cos, np.sin, _many(v)) for v, d in zip(f.variables, f.degrees)]
     # Each variable in turn where the function is largest in it: at once right for a product of functions of one each.
     points = np.array([v.middle for v in f.variables]) + _spread(f.dimension) * [v.half for v in f.variables]
-    best = np.argsort(-np.abs(f.values(points)))[:STARTS]
+    best = np.argsort(-np.abs(f.values(points)[:, 0]))[:STARTS]
     rows = [basis(v, d, np.cos, np.sin, x) for v, d, x in zip(f.variables, f.degrees, points[best].T)]
-    return max(_climbed(f.coefficients, tables, [row[k] for row in rows]) for k in range(len(best)))
+    return max(_climbed(f.coefficients[..., 0], tables, [row[k] for row in rows]) for k in range(len(best)))
 
 
 STARTS = 3

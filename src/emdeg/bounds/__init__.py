@@ -14,13 +14,21 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.bounds.enclosures import Boxes, Enclosure
-    from emdeg.bounds.families import Family, Supremum, basis, family, supremum
-    from emdeg.bounds.interpolation import interpolated, joint_variable, node_states, trimmed
+    from emdeg.bounds.extrema import (
+        CertifiedExtremum,
+        Extremes,
+        attained_ratio,
+        extreme,
+        extremes,
+        largest,
+        largest_magnitude,
+        largest_ratio,
+    )
+    from emdeg.bounds.formulas import FormulaVector, Range, Variable, basis, formula_vector, joint_variable
+    from emdeg.bounds.grids import Supremum, supremum
+    from emdeg.bounds.interpolation import interpolated, node_states, trimmed
+    from emdeg.bounds.limits import SearchLimits, cancelled, clock
     from emdeg.bounds.nested import NestedSupremum
-    from emdeg.bounds.ranges import Bounded, Extremes, extreme, extremes, largest, largest_magnitude
-    from emdeg.bounds.ratio import attained_ratio, largest_ratio
-    from emdeg.bounds.search import SearchLimits, called_off, clock
     from emdeg.bounds.subdivision import BoxValues, largest_values
-    from emdeg.bounds.tensors import Range, Tensor, Variable, tensor
 
 on_demand(globals())

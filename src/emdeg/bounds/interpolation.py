@@ -11,14 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from emdeg.algebra import Array, Generator
-from emdeg.bounds.families import Family, basis, transformed
-from emdeg.bounds.tensors import Range, Variable
-
-
-def joint_variable(number: int, revolute: bool, ends: Range) -> Variable:
-    """The variable of joint `number`, from 1: its angle or its displacement within these ends [rad, m]."""
-    return Variable(Generator("cosine" if revolute else "displacement", number), *ends)
+from emdeg.algebra import Array
+from emdeg.bounds.formulas import FormulaVector, Variable, basis, transformed
 
 
 def nodes(variable: Variable, degree: int) -> Array:
@@ -29,7 +23,9 @@ def nodes(variable: Variable, degree: int) -> Array:
     return np.array(np.cos((np.arange(degree + 1) + 0.5) * math.pi / (degree + 1)), dtype=np.float64)
 
 
-def interpolated(variables: Sequence[Variable], degrees: Sequence[int], values: Array, rounding: Array) -> Family:
+def interpolated(
+    variables: Sequence[Variable], degrees: Sequence[int], values: Array, rounding: Array
+) -> FormulaVector:
     """The formulas with these values, one axis a variable and the last over the formulas.
 
     `rounding` (F,): how far off each formula's values may be.
@@ -40,7 +36,7 @@ def interpolated(variables: Sequence[Variable], degrees: Sequence[int], values: 
         inverse = np.array(np.linalg.inv(table), dtype=np.float64)
         growth *= _lebesgue(variable, degree, inverse)
         values = transformed(inverse, values, axis)
-    return Family(tuple(variables), tuple(degrees), values, 2 * growth * rounding)
+    return FormulaVector(tuple(variables), tuple(degrees), values, 2 * growth * rounding)
 
 
 def _lebesgue(variable: Variable, degree: int, inverse: Array) -> float:
@@ -53,14 +49,14 @@ def _lebesgue(variable: Variable, degree: int, inverse: Array) -> float:
     return 1.02 * float(np.abs(basis(variable, degree, np.cos, np.sin, fine) @ inverse).sum(axis=1).max())
 
 
-def trimmed(family: Family, weights: Array, allowed: float) -> Family:
-    """The family without its smallest harmonics and powers, which move into the rounding.
+def trimmed(formulas: FormulaVector, weights: Array, allowed: float) -> FormulaVector:
+    """The formulas without their smallest harmonics and powers, which move into the rounding.
 
     What moves is at most `allowed`, each formula counted with its weight. Fewer degrees and fewer variables make a grid
     small: what costs least goes first.
     """
-    kept, degrees, rounding = family.coefficients, list(family.degrees), family.rounding.copy()
-    angles = [v.is_angle for v in family.variables]
+    kept, degrees, rounding = formulas.coefficients, list(formulas.degrees), formulas.rounding.copy()
+    angles = [v.is_angle for v in formulas.variables]
     spent = 0.0
     while True:
         choices = []
@@ -79,8 +75,8 @@ def trimmed(family: Family, weights: Array, allowed: float) -> Family:
         degrees[axis] -= 1
     left = [axis for axis, degree in enumerate(degrees) if degree]
     shape = [kept.shape[axis] for axis in left]
-    return Family(
-        tuple(family.variables[axis] for axis in left),
+    return FormulaVector(
+        tuple(formulas.variables[axis] for axis in left),
         tuple(degrees[axis] for axis in left),
         kept.reshape(*shape, kept.shape[-1]),
         rounding,

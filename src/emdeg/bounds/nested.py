@@ -1,19 +1,21 @@
-"""The supremum of a family in many variables: one variable after the other in cells, each as small as it must be there.
+"""Upper bounds of formulas in many variables: branch and bound, one variable after the other.
 
-With a variable at a node, what is left is a family in the others. Where the supremum over a circle is M, at a place
-within h of a node, that node has at least M cos Dh (M. Riesz), and anywhere at least M less what the second derivative
-can do within h: at a maximum the slope is zero, or the variable stands at an end of its range, which is a node of its
-own. So a supremum above a goal shows at the node of the very cell that it lies in. A cell whose node, over all other
-variables, is below the goal by as much holds no such maximum; only the others are halved, and looked at again.
+Each variable's range is cut into cells. With a variable at the node of a cell, its middle, what is left is a vector of
+formulas in the other variables. Let the supremum be M, at a place within h of the node. The value at the node is then
+at least M less what the second derivative can do within h: at a maximum the slope is zero, or the variable is at an end
+of its range, and the ends are nodes themselves. For a magnitude over a whole circle it is also at least M cos Dh, D
+being the degree (M. Riesz). So a supremum above a goal shows at the node of the cell that contains it. A cell whose
+node is below the goal by as much, over all other variables, holds no such maximum; the other cells are halved and
+examined again.
 
-At a node nothing need be looked at where the mean of what is left and its waves, each at its amplitude, stay below the
-goal. A wave in several variables is a product of cosines and sines; its amplitude is at most the root of the sum of
-squares of its coefficients, which is far below the sum of their magnitudes. A combination for which that is so at some
-nodes is not looked at below them.
+A node is settled at once where the mean of what is left plus the amplitudes of its Fourier terms stays below the goal.
+A Fourier term in several variables is a product of cosines and sines; its amplitude is at most the root of the sum of
+squares of its coefficients, which is far below the sum of their magnitudes. A combination of formulas for which that
+holds at some nodes is left out below them.
 
 On a small part of the circle 1, cos x and sin x are nearly the same function, and large coefficients cancel. There the
 basis is another one: cosines and sines about the middle of the range, cosines less their middle value, each divided by
-the largest that it becomes.
+its largest magnitude.
 """
 
 from __future__ import annotations
@@ -29,33 +31,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.bounds.families import Family, certified_basis, transformed
-from emdeg.bounds.tensors import Variable
+from emdeg.bounds.formulas import FormulaVector, Variable, basis_size, certified_basis, transformed
 
-FIRST, HALVINGS = 0.5, 5
-"""Half the width of an angle's first cells times its degree [rad], and how often a cell is halved at most."""
-SLACK = 0.3
-"""Of the room between what was found and the goal (as logarithms), what is kept for the variables to come, equal parts
-each: where less is left the goal is given up."""
-VALUES = 3 << 17
-"""Numbers looked at together: they stay in the processor's cache."""
-ENOUGH = 0.8
-"""The part of the columns that may be left for the others to be taken out: it takes time."""
-NEAR = 1.7
-"""Half the width of an angle's range times a degree [rad] up to which that degree's waves are looked at as they are on
-the range alone."""
-CHANGED = 1e-13
-"""What a change of basis adds to a value in doubles, as a part of the sum of magnitudes of coefficients."""
-LEAST = 1e-9
-"""The least that a function is divided by: what doubles make of its own values stays far below the rounding above."""
-SINGLE = 2.0**-23
-"""Twice what a number is rounded by in single precision, which is enough here: every value has a margin for it."""
-FEW = 1e-5
-"""A share of a sum of some hundred magnitudes that its own rounding stays below."""
+
+@dataclass(frozen=True)
+class Precision:
+    """The arithmetic of a search: every value has a margin for its rounding."""
+
+    dtype: type[np.floating]
+    unit: float
+    """Twice the relative error of one operation."""
+    of_sum: float
+    """A share of a sum of some hundred magnitudes that its own rounding stays below."""
+
+
+SINGLE = Precision(np.float32, 2.0**-23, 1e-5)
+"""Half the memory, twice the speed."""
+DOUBLE = Precision(np.float64, 2.0**-52, 1e-13)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    first: float = 0.5
+    """Half the width of an angle's first cells times its degree [rad]."""
+    slack: float = 0.3
+    """The part of the room between a found value and the goal that is reserved for the variables to come, equal parts
+    each: where less is left the goal is given up."""
+    values: int = 3 << 17
+    """Numbers examined together: they stay in the processor's cache."""
+    enough: float = 0.8
+    """The part of the columns that may be left for the others to be taken out: it takes time."""
+    near: float = 1.7
+    """Half the width of an angle's range times a degree [rad] up to which that degree's cosine and sine are bounded by
+    what they become on the range alone."""
+    changed: float = 1e-13
+    """What a change of basis adds to a value in doubles, as a part of the sum of magnitudes of coefficients."""
+    smallest: float = 1e-9
+    """The least that a function is divided by: what doubles make of its own values stays far below `changed`."""
+
+
+_SETTINGS = _Settings()
+HALVINGS = 5
+"""How often a cell is halved at most, if nothing else is said."""
 
 
 class ColumnReach(Protocol):
-    """A supremum of magnitudes of linear combinations of formulas, told from columns that are linear in these."""
+    """A supremum of linear combinations of formulas, or of their magnitudes, computed from columns linear in these."""
 
     @property
     def columns(self) -> Array:
@@ -80,42 +101,61 @@ class ColumnReach(Protocol):
         ...
 
 
-def _single(values: Array) -> Any:
-    """The same numbers in single precision: half the memory, twice the speed."""
-    return values.astype(np.float32)
-
-
 @dataclass(frozen=True)
 class _Cells:
     """A variable's range in cells: their nodes' bases, and how far from its node a cell reaches."""
 
     variable: Variable
     degree: int
-    _known: dict[int, tuple[Any, Array]] = field(default_factory=dict)
+    precision: Precision
+    _known: dict[int, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def first(self) -> int:
         """How many there are before any is halved."""
-        return max(2, math.ceil(2 * self.variable.half * max(self.degree, 1) / (2 * FIRST)))
+        return max(2, math.ceil(2 * self.variable.half * max(self.degree, 1) / (2 * _SETTINGS.first)))
 
-    def halved(self, times: int) -> tuple[Any, Array]:
-        """(bases at nodes, halves of the cells' widths); before any is halved, a range's ends as well."""
+    @cached_property
+    def nodes(self) -> int:
+        """How many nodes there are before any cell is halved: a range's ends come last."""
+        return self.first if self.variable.is_circle else self.first + 2
+
+    def halves(self, times: int, cells: NDArray[np.intp]) -> Array:
+        """Halves of the widths of some cells, halved so many times; 0 for a range's end."""
+        half = self._half / (self.first << times) * (1 + 1e-12)
+        if times > HALVINGS:  # what rounding moves a node by
+            half += 1e-15 * (1 + abs(self.variable.middle) + self._half)
+        found = np.full(len(cells), half)
+        if not times:
+            found[cells >= self.first] = 0.0
+        return found
+
+    @cached_property
+    def _half(self) -> float:
+        return self.variable.half
+
+    def bases(self, times: int, cells: NDArray[np.intp]) -> Any:
+        """(cells, basis): our functions' values at the nodes of some cells, halved so many times."""
+        if times > HALVINGS:
+            some, place = np.unique(cells, return_inverse=True)
+            return self._at(times, some)[place]
         if times not in self._known:
-            v, count = self.variable, self.first << times
-            half = v.half / count
-            at: Array = np.asarray(v.middle - v.half + half * (2 * np.arange(count) + 1), dtype=np.float64)
-            halves = np.full(count, half * (1 + 1e-12))
-            if not times and not v.is_circle:
-                at = np.append(at, [v.middle - v.half, v.middle + v.half])
-                halves = np.append(halves, [0.0, 0.0])
-            self._known[times] = _single(self._own(certified_basis(v, self.degree, at - self.shift))), halves
-        return self._known[times]
+            self._known[times] = self._at(times, np.arange(self.nodes if not times else self.first << times))
+        return self._known[times][cells]
 
-    @property
+    def _at(self, times: int, cells: NDArray[np.intp]) -> Any:
+        v = self.variable
+        half = v.half / (self.first << times)
+        at: Array = np.asarray(v.middle - v.half + half * (2 * cells + 1), dtype=np.float64)
+        if not times:
+            at[self.first :] = [v.middle - v.half, v.middle + v.half][: len(at) - self.first]
+        return self._own(certified_basis(v, self.degree, at - self.shift)).astype(self.precision.dtype)
+
+    @cached_property
     def size(self) -> int:
-        return 2 * self.degree + 1 if self.variable.is_angle else self.degree + 1
+        return basis_size(self.variable, self.degree)
 
-    @property
+    @cached_property
     def shift(self) -> float:
         """What an angle is measured from."""
         return self.variable.middle if self.variable.is_angle and not self.variable.is_circle else 0.0
@@ -130,8 +170,9 @@ class _Cells:
         reach = np.arange(1, self.degree + 1) * self.variable.half
         near = 2 * np.arange(self.degree) + 1 < self.single
         less[1::2] = np.where(near, 0.5 * (1 + np.cos(reach)), 0.0)
-        size[1::2] = np.where(near, np.maximum(0.5 * (1 - np.cos(reach)), LEAST), 1.0) * (1 + 1e-9)
-        size[2::2] = np.where(near, np.maximum(np.sin(np.minimum(reach, 0.5 * math.pi)), LEAST), 1.0) * (1 + 1e-9)
+        largest = 0.5 * (1 - np.cos(reach)), np.sin(np.minimum(reach, 0.5 * math.pi))
+        for k, values in enumerate(largest, 1):
+            size[k::2] = np.where(near, np.maximum(values, _SETTINGS.smallest) * (1 + 1e-9), 1.0)
         bends: Array = np.arange(1, self.size + 1, dtype=np.float64) // 2
         bends *= bends
         bends[1::2] /= size[1::2]
@@ -144,7 +185,7 @@ class _Cells:
 
     @cached_property
     def change(self) -> Array:
-        """(basis, basis): coefficients of the family's functions -> those of ours."""
+        """(basis, basis): coefficients of the formulas' functions -> those of ours."""
         less, size, _ = self._scales
         found = np.eye(self.size)
         for k in range(1, self.degree + 1 if self.shift else 1):
@@ -157,9 +198,9 @@ class _Cells:
     @cached_property
     def single(self) -> int:
         """How many functions, from the first on, are waves by themselves; else a cosine and its sine are one."""
-        if not self.variable.is_angle or self.degree * self.variable.half <= NEAR:
+        if not self.variable.is_angle or self.degree * self.variable.half <= _SETTINGS.near:
             return self.size
-        return 1 + 2 * int(NEAR / self.variable.half)
+        return 1 + 2 * int(_SETTINGS.near / self.variable.half)
 
     @cached_property
     def waves(self) -> NDArray[np.intp]:
@@ -253,35 +294,48 @@ def _levels(cells: list[_Cells], products: NDArray[np.intp]) -> tuple[list[_Leve
 
 
 Tick = Callable[[int, int], None]
-"""Told how many points are looked at next, and of how many numbers; what it raises ends the search."""
+"""Receives how many points are examined next, and how many numbers these have; what it raises ends the search."""
 
 
 class NestedSupremum:
-    """Bounds of the largest `reach` over a family's box, variable by variable, in units of what it can be at most.
+    """Bounds of the largest `reach` over the box of formulas, variable by variable, in units of what it can be at most.
 
-    `trimming`: what products left out may add to a bound. `points` counts what was looked at.
+    `trimming`: what products left out may add to a bound. `signed`: the reach is that of sums as they are, not of their
+    magnitudes. `halvings`: how often a cell is halved at most. `points` counts what was examined.
     """
 
-    def __init__(self, family: Family, reach: ColumnReach, trimming: float = 0.0) -> None:
-        self.reach, self.tick, self.points, self.most, self.slack = reach, _silent, 0, 0, 1.0
-        shape = family.coefficients.shape[:-1]
-        cells = [_Cells(variable, degree) for variable, degree in zip(family.variables, family.degrees)]
-        coefficients = family.coefficients
+    def __init__(
+        self,
+        formulas: FormulaVector,
+        reach: ColumnReach,
+        trimming: float = 0.0,
+        *,
+        signed: bool = False,
+        precision: Precision = SINGLE,
+        halvings: int = HALVINGS,
+    ) -> None:
+        self.reach, self.signed, self.precision, self.halvings = reach, signed, precision, halvings
+        self.tick, self.points, self.most = _silent, 0, 0
+        self.slack, self.room = 1.0, 0.0
+        shape = formulas.coefficients.shape[:-1]
+        cells = [_Cells(variable, degree, precision) for variable, degree in zip(formulas.variables, formulas.degrees)]
+        coefficients = formulas.coefficients
         plain = np.abs(coefficients.reshape(-1, coefficients.shape[-1])).sum(axis=0)
         for k, one in enumerate(cells):
             if one.single > 1 or one.shift:
                 coefficients = transformed(one.change, coefficients, k)
         there, each, rounding = self._columns(coefficients.reshape(math.prod(shape), -1), trimming)
-        rounding += (family.rounding + CHANGED * plain) @ np.abs(reach.columns) * (1 + 1e-9)
+        rounding += (formulas.rounding + _SETTINGS.changed * plain) @ np.abs(reach.columns) * (1 + 1e-9)
         sums = np.abs(each).sum(axis=0)
         self.at_once = float(self._reached(np.zeros_like(sums), sums + rounding))
         unit = self.at_once or 1.0
-        # Whatever is computed of a column in single precision errs by a few units of its sum of magnitudes.
-        self.off = (SINGLE * (sum(shape) + 8) * sums + rounding) / unit
+        # Whatever is computed of a column errs by a few units of its sum of magnitudes.
+        self.off = (precision.unit * (sum(shape) + 8) * sums + rounding) / unit
+        self.noise = self._reached(np.zeros_like(self.off), self.off) * unit
         products = np.stack(np.unravel_index(there, (1, *shape)), axis=1)[:, 1:]
         order = _order(cells, products, each, self._reached)
         self.levels, taken = _levels([cells[k] for k in order], products[:, order])
-        self.coefficients = _single(each[taken] / unit)
+        self.coefficients = (each[taken] / unit).astype(precision.dtype)
 
     def bound(
         self, goals: Iterable[float], *, found: float = 0.0, points: int = 1 << 23, tick: Tick | None = None
@@ -308,14 +362,18 @@ class NestedSupremum:
         return left[kept], each[kept], (lost + np.abs(each[gone]).sum(axis=0)) * (1 + 1e-9)
 
     def _reached(self, values: Array, spread: Array) -> float:
-        return float(self.reach.above(values[None], spread[None])[0]) * (1 + FEW)
+        return float(self.reach.above(values[None], spread[None])[0]) * (1 + self.precision.of_sum)
 
     def _shows(self, goal: float, found: float, points: int) -> bool:
-        """Whether the supremum is shown to be at most the goal, before so many points were looked at."""
+        """Whether the supremum is shown to be at most the goal, before so many points were examined."""
         if found > goal or not self.at_once:
             return found <= goal
         self.most = self.points + points
-        self.slack = (goal / found if found > 0 else 2.0) ** (SLACK / max(1, len(self.levels)))
+        part = _SETTINGS.slack / max(1, len(self.levels))
+        if self.signed:
+            self.room = part * (goal - found) / self.at_once
+        else:
+            self.slack = (goal / found if found > 0 else 2.0) ** part
         columns = np.arange(self.coefficients.shape[-1])
         shown, _ = self._below(self.coefficients[None], 0, np.array([goal / self.at_once]), columns)
         return bool(shown[0])
@@ -337,16 +395,15 @@ class NestedSupremum:
         shown = self._above(mean, spread, columns) <= goals
         known, left = np.full(len(parts), -math.inf), np.flatnonzero(~shown)
         bends = np.zeros(len(parts))
-        bend = bend[left] + np.float32(max(cells.degree**2, *cells.bends)) * _single(self.off[columns])
+        bend = bend[left] + self._number(max(cells.degree**2, *cells.bends)) * self._number(self.off[columns])
         bends[left] = self._above(np.zeros_like(bend), bend, columns)
         if len(left) and len(columns) > self.reach.fixed:
             kept = self._kept(mean[left], spread[left], goals[left], columns)
-            if len(kept) < ENOUGH * len(columns):
+            if len(kept) < _SETTINGS.enough * len(columns):
                 parts, columns = parts[..., kept], columns[kept]
-        slack = self.slack ** (len(self.levels) - k)
+        slack, room = self.slack ** (len(self.levels) - k), self.room * (len(self.levels) - k)
         given_up = np.zeros(len(parts), bool)
-        table, halves = cells.halved(0)
-        group = len(halves)
+        group = cells.nodes
         own, cell = np.repeat(left, group), np.tile(np.arange(group), len(left))
         while len(own):
             failed = []
@@ -354,34 +411,41 @@ class NestedSupremum:
                 piece = piece[~given_up[own[piece]]]
                 if not len(piece):
                     continue
-                mine, half = own[piece], halves[cell[piece]]
-                inner = goals[mine] - 0.5 * half**2 * bends[mine] * (1 + FEW)
-                if cells.variable.is_circle:
+                mine, half = own[piece], cells.halves(times, cell[piece])
+                inner = goals[mine] - 0.5 * half**2 * bends[mine] * (1 + self.precision.of_sum)
+                if cells.variable.is_circle and not self.signed:
                     riesz = np.cos(np.minimum(cells.degree * half, 0.5 * math.pi)) * (1 - 1e-9)
                     inner = np.maximum(inner, goals[mine] * riesz)
-                below, reached = self._below(_left(parts, mine, table[cell[piece]], group), k + 1, inner, columns)
+                table = cells.bases(times, cell[piece])
+                below, reached = self._below(_left(parts, mine, table, group), k + 1, inner, columns)
                 np.maximum.at(known, mine, reached)
-                given_up[mine] |= known[mine] * slack > goals[mine]
+                given_up[mine] |= known[mine] * slack + room > goals[mine]
                 failed.append(piece[~below])
             again = np.concatenate(failed) if failed else np.empty(0, int)
-            last = times == HALVINGS or self.points > self.most
-            given_up[own[again][last | (halves[cell[again]] == 0)]] = True
+            last = times == self.halvings or self.points > self.most
+            given_up[own[again][last | (cells.halves(times, cell[again]) == 0)]] = True
             again = again[~given_up[own[again]]]
             times, group = times + 1, 2
             own, cell = np.repeat(own[again], 2), np.repeat(2 * cell[again], 2) + np.tile([0, 1], len(again))
-            if len(own):
-                table, halves = cells.halved(times)
         shown[left] = ~given_up[left]
         return shown, known
 
     def _above(self, values: Any, spread: Any, columns: NDArray[np.intp]) -> Array:
         """(points,): at least the reach of columns about these values, what rounding does to them included."""
-        found = self.reach.above(values, np.broadcast_to(spread + _single(self.off[columns]), values.shape))
-        return found.astype(np.float64) * (1 + FEW)
+        spread = np.broadcast_to(spread + self._number(self.off[columns]), values.shape)
+        found = self.reach.above(values, spread).astype(np.float64)
+        few = self.precision.of_sum
+        return np.maximum(found * (1 + few), found * (1 - few)) if self.signed else found * (1 + few)
+
+    def _number(self, values: Any) -> Any:
+        """The same numbers in the search's precision."""
+        return self.precision.dtype(values)
 
     def _kept(self, mean: Any, spread: Any, goals: Array, columns: NDArray[np.intp]) -> NDArray[np.intp]:
         """The places of columns that can be above the goal of some part; one at least of those that are not fixed."""
-        each = self.reach.each(mean, spread + _single(self.off[columns])).astype(np.float64) * (1 + FEW)
+        each = self.reach.each(mean, spread + self._number(self.off[columns])).astype(np.float64) * (
+            1 + self.precision.of_sum
+        )
         above = (each - goals[:, None]).max(axis=0)
         above[np.argmax(above)] = math.inf
         fixed = self.reach.fixed
@@ -392,8 +456,8 @@ class NestedSupremum:
         column.
         """
         along = level.amplitudes(parts)
-        up = np.float32(1 + SINGLE * (level.cells.size * level.inner + 16))
-        bend = np.einsum("pdc,d->pc", along, _single(level.cells.bends))
+        up = self._number(1 + self.precision.unit * (level.cells.size * level.inner + 16))
+        bend = np.einsum("pdc,d->pc", along, self._number(level.cells.bends))
         return parts[:, 0, 0], along.sum(axis=1) * up, bend * up
 
 
@@ -424,13 +488,13 @@ def _order(
 
 
 def _pieces(count: int, group: int, size: int) -> Iterator[NDArray[np.intp]]:
-    """Places of as many pairs of part and node as are looked at together: whole groups, or some of one group."""
-    together = VALUES // (group * size) * group
+    """Places of as many pairs of part and node as are examined together: whole groups, or some of one group."""
+    together = _SETTINGS.values // (group * size) * group
     if together:
         for first in range(0, count, together):
             yield np.arange(first, min(first + together, count))
         return
-    step = max(1, VALUES // size)
+    step = max(1, _SETTINGS.values // size)
     for start in range(0, count, group):
         for first in range(start, start + group, step):
             yield np.arange(first, min(first + step, start + group))

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array, Generator
 from emdeg.bounds.enclosures import Boxes
-from emdeg.bounds.ranges import Bounded
-from emdeg.bounds.search import SearchLimits, bisected, clock
-from emdeg.bounds.tensors import Range
+from emdeg.bounds.extrema import CertifiedExtremum
+from emdeg.bounds.formulas import Range
+from emdeg.bounds.limits import SearchLimits, clock
 
 BATCH = 2048
 """Boxes at a time."""
@@ -40,9 +40,9 @@ def largest_values(
     look: Callable[[Boxes], BoxValues],
     ranges: Sequence[Range],
     gaps: Sequence[float],
-    effort: SearchLimits = SearchLimits(),
-) -> list[Bounded]:
-    """The largest value of each function over the box, each to within its gap of itself or as near as `effort` allows.
+    limits: SearchLimits = SearchLimits(),
+) -> list[CertifiedExtremum]:
+    """The largest value of each function over the box, each to within its gap of itself or as near as `limits` allows.
 
     A bound is infinite where a function was nowhere shown to have one; `at` is then a place without.
     """
@@ -53,7 +53,7 @@ def largest_values(
     best, at = np.full(count, -np.inf), [C[0]] * count
     settled = np.full(count, -np.inf)
     keep_below = 1 + np.array(gaps)
-    while len(C) and (not examined or (examined < effort.boxes and clock() - began < effort.seconds)):
+    while len(C) and (not examined or (examined < limits.boxes and clock() - began < limits.seconds)):
         order = np.argsort(-_urgency(U, best))[:BATCH]
         rest = np.ones(len(C), bool)
         rest[order] = False
@@ -72,15 +72,28 @@ def largest_values(
         dropped = found.live & ~kept
         settled = np.maximum(settled, np.where(dropped[None, :], upper, -np.inf).max(axis=1, initial=-np.inf))
         if kept.any():
-            c, r = bisected(c[kept], r[kept], _weights(found.weight[kept], r[kept] / whole))
+            c, r = _bisected(c[kept], r[kept], _weights(found.weight[kept], r[kept] / whole))
             C, R = np.concatenate([C, c]), np.concatenate([R, r])
             U = np.concatenate([U, upper[:, kept], upper[:, kept]], axis=1)
     bounds = np.maximum(settled, U.max(axis=1, initial=-np.inf))
     open_ = [C[int(np.argmax(row))] if len(C) and not np.isfinite(row.max()) else None for row in U]
     return [
-        Bounded(float(max(b, 0.0)), float(max(u, b, 0.0)), place(at[k] if open_[k] is None else open_[k]), examined)
-        for k, (b, u) in enumerate(zip(best, bounds))
+        CertifiedExtremum(float(max(b, 0.0)), float(max(u, b, 0.0)), place(x if y is None else y), examined)
+        for x, y, b, u in zip(at, open_, best, bounds)
     ]
+
+
+def _bisected(c: Array, r: Array, weight: Array) -> tuple[Array, Array]:
+    """Every box cut in two across the variable that adds most to its bound."""
+    k = np.argmax(np.where(r > 0, weight, -1.0), axis=1)
+    rows = np.arange(len(c))
+    r = r.copy()
+    r[rows, k] *= 0.5
+    left, right = c.copy(), c.copy()
+    left[rows, k] -= r[rows, k]
+    right[rows, k] += r[rows, k]
+    r[rows, k] = r[rows, k] * (1 + 1e-14) + 1e-15  # outward, so that the halves cover the whole
+    return np.concatenate([left, right]), np.concatenate([r, r])
 
 
 def place(x: Array | None) -> dict[Generator | int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +11,14 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from emdeg.analysis import closing_workspace
+from emdeg.analysis import usable_workspace
 from emdeg.approximation import (
     JOINT_SIGNIFICANCE,
     SECONDS,
     SHORT_FUNCTIONS,
     SIGNIFICANCE,
     ShortProgram,
+    TradeoffPoint,
     abbreviate,
     curve,
     curve_csv,
@@ -47,10 +49,10 @@ from emdeg.cli.progress import working
 from emdeg.cli.short_models import emitted_model, model_data, print_model, shown_data
 from emdeg.cli.short_programs import emitted, present, written_robot
 from emdeg.codegen import may_replace
-from emdeg.errors import OverBudget, RobotError
+from emdeg.errors import OverBudget
 from emdeg.programs import Effort, cost, count, label
 from emdeg.programs import program as exact_program
-from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, load, workspace
+from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, by_kind, load
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"
 
@@ -197,8 +199,7 @@ def command(
       emdeg abbreviate delta --worst-error 0.02 --range x=-0.1:0.1 --range y=-0.1:0.1 --range z=-0.5:-0.4
     """
     refuse({"--beside": beside and tradeoff is None}, "goes with --tradeoff")
-    if not robot.is_tree and average_error is not None:
-        raise RobotError("entries of M and g are not abbreviated for closed loops; --worst-error is", body=robot.name)
+    check_targets(robot, average_error)
     refuse({"--absolute": absolute and worst_error is None}, "goes with --worst-error")
     rule = {"--significance": significance != SIGNIFICANCE, "--neglect": neglect or None}
     rule |= {"--joint-significance": joint_significance != JOINT_SIGNIFICANCE, "--keep-uncertain": keep_uncertain}
@@ -230,8 +231,7 @@ def command(
     with promised(seconds) as (time, stop):
         try:
             ranges = joint_ranges(range_ or []) | _ends(robot, _numbers(lower), _numbers(upper))
-            box = workspace if robot.is_tree else closing_workspace
-            where = box(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
+            where = usable_workspace(robot, ranges, speed=_numbers(speed), acceleration=_numbers(acceleration))
             if tradeoff is not None:
                 _draw(robot, where, tradeoff, {name: load(name) for name in beside or ()}, time, force, json)
                 return
@@ -377,19 +377,35 @@ def _numbers(text: str | None) -> list[float] | None:
         raise UsageError(f"{text!r} is not a list of numbers with commas between them") from None
 
 
+@by_kind
+def check_targets(robot: Robot, average_error: float | None) -> None:
+    """RobotError for targets that this kind of robot cannot have."""
+
+
+@by_kind
+def check_beside(robot: Robot, beside: Mapping[str, Robot]) -> None:
+    """UsageError where other robots cannot be drawn beside this one."""
+    if beside:
+        raise UsageError("--beside is for mechanisms with closed loops")
+
+
+@by_kind
+def curve_points(
+    robot: Robot, where: Workspace, time: Effort, beside: Mapping[str, Robot], tell: Callable[[str], None]
+) -> tuple[str, Sequence[TradeoffPoint]]:
+    """(what is asked of each point, operations against error)."""
+    if is_long(robot):
+        return "worst_error", curve_of_programs(robot, where, effort=time, tell=tell)
+    return "significance", curve(full_model(robot), where, effort=time, tell=tell)
+
+
 def _draw(
     robot: Robot, where: Workspace, path: Path, beside: dict[str, Robot], time: Effort, force: bool, json: bool
 ) -> None:
-    if beside and robot.is_tree:
-        raise UsageError("--beside is for mechanisms with closed loops")
-    long = not robot.is_tree or is_long(robot)
-    asked = "worst_error" if long else "significance"
+    check_beside(robot, beside)
     with working(f"abbreviating {robot.name}") as tell:
-        if long:
-            points = curve_of_programs(robot, where, effort=time, beside=beside, tell=tell)
-        else:
-            points = curve(full_model(robot), where, effort=time, tell=tell)
-    joints = [joint.name for joint in (robot.joints if robot.is_tree else robot.driven)]
+        asked, points = curve_points(robot, where, time, beside, tell)
+    joints = [joint.name for joint in robot.driven]
     write_new(path.with_suffix(".csv"), curve_csv(points, joints, asked), force)
     exact = count(exact_program(robot, "inverse_dynamics")).total
     draw(points, joints, f"{robot.title or robot.name}: length against error", path, exact)

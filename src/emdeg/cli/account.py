@@ -8,16 +8,13 @@ from pathlib import Path
 from rich.table import Table
 
 from emdeg.analysis import Account, account_figure, account_of, check_folder
-from emdeg.cli.common import UsageError, end_if_missed, out, print_json, say
+from emdeg.cli.common import end_if_missed, out, print_json, say
 from emdeg.cli.progress import working
-from emdeg.dynamics import TREE, kind_of
 from emdeg.robot import Robot, need_numbers
 
 
 def print_account(robot: Robot, folder: Path | None, json: bool) -> None:
     """The account as a table or as data; the figure into `folder` where one is given."""
-    if kind_of(robot) is not TREE:
-        raise UsageError("--account is for open chains and trees")
     need_numbers(robot)
     if folder is not None:
         check_folder(folder)

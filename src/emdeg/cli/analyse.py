@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -17,7 +16,6 @@ from emdeg import analysis
 from emdeg.algebra import Angle
 from emdeg.analysis import TREE_PARTS as PARTS
 from emdeg.analysis import SampledMotion, check_folder
-from emdeg.cli.analyse_loops import analyse_loops, say_written
 from emdeg.cli.analyse_tables import print_analysis
 from emdeg.cli.common import (
     BestEffort,
@@ -34,7 +32,7 @@ from emdeg.cli.progress import working
 from emdeg.documents import write_whole
 from emdeg.errors import RobotError, UnknownEntry
 from emdeg.identification import Recording, comparison_part, doubts, read_motion, read_recording
-from emdeg.robot import Robot, joint_number, workspace
+from emdeg.robot import Robot, by_kind, joint_number, workspace
 
 GAP = 1e-3
 """The relative gap that certified bounds are sought to where none is asked for."""
@@ -44,6 +42,7 @@ SHARE, SECONDS, MARGIN = 0.1, 25.0, 0.05
 FrictionName = Literal["auto", "stribeck", "coulomb", "none"]
 
 
+@by_kind
 def analyse(
     robot: Robot,
     only: Annotated[
@@ -136,31 +135,14 @@ def analyse(
 
       emdeg analyse delta --measured log.csv --law stribeck
     """
-    _finite({"--share": share, "--slowest": slowest, "--window": window, "--gap": gap, "--seconds": seconds})
+    need_finite({"--share": share, "--slowest": slowest, "--window": window, "--gap": gap, "--seconds": seconds})
     if out_folder is not None:
         check_folder(out_folder)
     ranges = joint_ranges(range_ or [])
-    if not robot.is_tree:
-        options = {"--formula": formula, "--ratio": ratios, "--hold": hold, "--trajectory": trajectory}
-        options |= {"--servo": servo, "--at": at, "--gap": gap, "--velocity-terms": velocity_terms}
-        options |= {"--share": share != SHARE, "--seconds": seconds != SECONDS, "--best-effort": best_effort}
-        refuse(options, f"is not known for closed loops; parts: {', '.join(analysis.LOOP_PARTS)}")
-        if measured is None:
-            _refuse_of_measured(torque_constants, slowest, law)
-            refuse({"--window": window}, "goes with --measured")
-        elif only is None:
-            options = {"--range": range_, "--over": over, "--samples": samples, "--margin": margin != MARGIN}
-            refuse(options, "is for parts of the analysis, which --measured leaves out unless --only names them")
-        recording = None if measured is None else _recording(measured, robot, torque_constants, window)
-        against = None if recording is None else partial(_compared, robot, recording, law, slowest, measured)
-        with _aside(out_folder) as aside:
-            kept = partial(_moved, folder=out_folder)
-            analyse_loops(robot, ranges, only, over, samples, margin, aside, json, kept, against)
-        return
     refuse({"--samples": samples, "--margin": margin != MARGIN}, "is for closed loops")
     refuse({"--velocity-terms": velocity_terms and hold is None}, "goes with --hold")
     if measured is None:
-        _refuse_of_measured(torque_constants, slowest, law)
+        refuse_of_measured(torque_constants, slowest, law)
         refuse({"--window": window if trajectory is None else None}, "goes with --measured or --trajectory")
     asked = any(option is not None for option in (formula, ratios, hold, measured, servo))
     parts = _parts(only, asked)
@@ -183,8 +165,8 @@ def analyse(
         refuse({"--out": out_folder}, "writes figures, and there are none of this")
     pair = None if over is None else _pair(over)
     motion = None if trajectory is None else _motion(trajectory, robot, window)
-    recording = None if measured is None else _recording(measured, robot, torque_constants, window)
-    with _aside(out_folder) as aside:
+    recording = None if measured is None else recording_of(measured, robot, torque_constants, window)
+    with temporary_folder(out_folder) as aside:
         try:
             with working(f"analysing {robot.name}") as tell:
                 found = analysis.analyse(
@@ -213,14 +195,14 @@ def analyse(
             if row["unbounded"]:
                 say(f"note: {row['ratio']} has no largest value: its denominator passes through zero")
         if recording is not None and found.interrupted is None:
-            result["measured"], written = _compared(robot, recording, law, slowest, measured, aside)
+            result["measured"], written = compared(robot, recording, law, slowest, measured, aside)
             files += written
         if servo is not None:
             result["servo_loop"] = _servo_loop(robot, servo, _configuration(robot, at), ranges)
         missed = [] if gap is None else list(_wider(result, gap))
         if missed and not best_effort:
             files = []
-        files = _moved(files, out_folder)
+        files = moved_into(files, out_folder)
     if gap is not None:
         result["within_target"] = not missed
     result["files"] = [str(path) for path in files]
@@ -234,17 +216,19 @@ def analyse(
     end_if_missed(missed, best_effort, files=out_folder is not None, interrupted=stopped)
 
 
-def _refuse_of_measured(torque_constants: str | None, slowest: float, law: FrictionName) -> None:
+def refuse_of_measured(torque_constants: str | None, slowest: float, law: FrictionName) -> None:
+    """Refuse options that go with --measured."""
     given = {"--torque-constants": torque_constants, "--slowest": slowest or None, "--law": law != "auto"}
     refuse(given, "goes with --measured")
 
 
-def _recording(path: Path, robot: Robot, torque_constants: str | None, window: float | None) -> Recording:
+def recording_of(path: Path, robot: Robot, torque_constants: str | None, window: float | None) -> Recording:
+    """A recorded motion, its currents made torques."""
     constants = None if torque_constants is None else [quantity(x) for x in torque_constants.split(",")]
     return read_recording(path, robot, torque_constants=constants, window=window)
 
 
-def _compared(
+def compared(
     robot: Robot, recording: Recording, law: FrictionName, slowest: float, path: Path | None, folder: Path | None
 ) -> tuple[dict[str, Any], list[Path]]:
     """(the recording against the model, figures); doubts are said."""
@@ -254,8 +238,15 @@ def _compared(
     return found, written
 
 
+def say_written(files: Iterable[Path]) -> None:
+    """Every figure, on stderr."""
+    for path in files:
+        if path.suffix == ".png":
+            say(f"wrote {path} and its CSV")
+
+
 @contextmanager
-def _aside(folder: Path | None) -> Iterator[Path | None]:
+def temporary_folder(folder: Path | None) -> Iterator[Path | None]:
     """A folder for figures until it is known that they are to stay."""
     if folder is None:
         yield None
@@ -264,7 +255,7 @@ def _aside(folder: Path | None) -> Iterator[Path | None]:
         yield Path(name)
 
 
-def _moved(files: Sequence[Path], folder: Path | None) -> list[Path]:
+def moved_into(files: Sequence[Path], folder: Path | None) -> list[Path]:
     """The figures, and their data, in the folder that they were asked for in; all or none."""
     if folder is None or not files:
         return []
@@ -297,7 +288,8 @@ def _wider(found: Any, gap: float, place: str = "") -> Iterator[str]:
             yield from _wider(one, gap, f"{place} {key.replace('_', ' ')}".strip())
 
 
-def _finite(options: dict[str, float | None]) -> None:
+def need_finite(options: dict[str, float | None]) -> None:
+    """UsageError for an option that is not a finite number."""
     for name, value in options.items():
         if value is not None and not math.isfinite(value):
             raise UsageError(f"{name} needs a finite number; got {value}")

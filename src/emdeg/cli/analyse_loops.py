@@ -2,58 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
 from emdeg.analysis import LOOP_PARTS as PARTS
-from emdeg.analysis import analyse
-from emdeg.cli.common import UsageError, head, out, print_json, say
+from emdeg.analysis import analyse as analyse_
+from emdeg.analysis import check_folder
+from emdeg.cli.analyse import (
+    MARGIN,
+    SECONDS,
+    SHARE,
+    FrictionName,
+    compared,
+    moved_into,
+    need_finite,
+    recording_of,
+    refuse_of_measured,
+    say_written,
+    temporary_folder,
+)
+from emdeg.cli.common import UsageError, head, out, print_json, refuse
+from emdeg.cli.joint_ranges import joint_ranges
 from emdeg.cli.plain_print import print_plain
 from emdeg.cli.progress import working
 from emdeg.robot import Robot
 
 
-def analyse_loops(
+def analyse(
     robot: Robot,
-    ranges: dict[str, tuple[float, float]],
+    *,
     only: str | None,
+    range_: list[str] | None,
     over: str | None,
+    measured: Path | None,
+    law: FrictionName,
+    slowest: float,
+    window: float | None,
+    torque_constants: str | None,
+    out_folder: Path | None,
     samples: int | None,
     margin: float,
-    folder: Path | None,
     json: bool,
-    kept: Callable[[list[Path]], list[Path]],
-    against: Callable[[Path | None], tuple[dict[str, Any], list[Path]]] | None = None,
+    **of_trees: Any,
 ) -> None:
-    """`kept` takes the files from `folder` to where they are wanted; `against` holds a recording against the model."""
-    parts, pair = () if against and only is None else _parts(only), _over(robot, over)
-    with working(f"analysing {robot.name}") as tell:
-        found = analyse(
-            robot, parts, ranges=ranges, over=pair, samples=samples, margin=margin, folder=folder, tell=tell
-        )
-    data, files = dict(found.data), list(found.files)
-    if against:
-        data["measured"], written = against(folder)
-        files += written
-    files = kept(files)
+    """The analysis of a mechanism with closed loops, as data or as tables; `of_trees` are options it does not have."""
+    need_finite({"--slowest": slowest, "--window": window, **{f"--{key}": of_trees[key] for key in FINITE}})
+    if out_folder is not None:
+        check_folder(out_folder)
+    ranges = joint_ranges(range_ or [])
+    plain = {"--share": SHARE, "--seconds": SECONDS}
+    options = {f"--{key.replace('_', '-')}": value for key, value in of_trees.items()}
+    options = {name.replace("--ratios", "--ratio"): value for name, value in options.items()}
+    given = {name: value if name not in plain else value != plain[name] for name, value in options.items()}
+    refuse(given, f"is not known for closed loops; parts: {', '.join(PARTS)}")
+    if measured is None:
+        refuse_of_measured(torque_constants, slowest, law)
+        refuse({"--window": window}, "goes with --measured")
+    elif only is None:
+        others = {"--range": range_, "--over": over, "--samples": samples, "--margin": margin != MARGIN}
+        refuse(others, "is for parts of the analysis, which --measured leaves out unless --only names them")
+    recording = None if measured is None else recording_of(measured, robot, torque_constants, window)
+    with temporary_folder(out_folder) as folder:
+        parts, pair = () if recording and only is None else _parts(only), _over(robot, over)
+        with working(f"analysing {robot.name}") as tell:
+            found = analyse_(
+                robot, parts, ranges=ranges, over=pair, samples=samples, margin=margin, folder=folder, tell=tell
+            )
+        data, files = dict(found.data), list(found.files)
+        if recording is not None:
+            data["measured"], written = compared(robot, recording, law, slowest, measured, folder)
+            files += written
+        files = moved_into(files, out_folder)
     result = {**data, "files": [str(path) for path in files]}
     say_written(files)
     if json:
         print_json(result)
         return
     _print(result)
-    if against:
+    if recording is not None:
         print_plain("measured", result["measured"])
 
 
-def say_written(files: Iterable[Path]) -> None:
-    """Every figure, on stderr."""
-    for path in files:
-        if path.suffix == ".png":
-            say(f"wrote {path} and its CSV")
+FINITE = ("share", "gap", "seconds")
+"""Options whose numbers must be finite, whether they apply or not."""
 
 
 def _parts(only: str | None) -> tuple[str, ...]:

@@ -13,25 +13,16 @@ import typer
 from emdeg.algebra import DEFAULT_MAX_TERMS
 from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, refuse, say, write_new
 from emdeg.cli.progress import working
-from emdeg.documents import WRITERS, sections_data
-from emdeg.dynamics import kind_of
+from emdeg.documents import WRITERS
 from emdeg.equations import DEFAULT_PARTS, NEEDS, PARTS, document, model_data, with_symbolic_payload
 from emdeg.equations import derive as derive_
-from emdeg.loops.equations import (
-    EXPANDED_PARTS,
-    LOOP_PARTS,
-    default_parts,
-    derive_loops,
-    expand_loops,
-    expanded_document,
-    loop_document,
-)
-from emdeg.robot import Robot, symbolize
+from emdeg.robot import Robot, by_kind
 
 DEFAULT = ",".join(DEFAULT_PARTS)
 Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]
 
 
+@by_kind
 def derive(
     robot: Robot,
     only: Annotated[
@@ -114,12 +105,6 @@ def derive(
         print_account(robot, out_file, json)
         return
     refuse({"--format": json and format not in ("text", "json")}, "does not go with --json")
-    if kind_of(robot).explicit == "blocks":
-        options = {"--frame": frame, "--rows": rows, "--symbolic-payload": symbolic_payload}
-        options |= {"--frames": frames == "standard", "--scheme": scheme != "diagonal"}
-        refuse(options, "is not known for closed loops")
-        _derive_loops(robot, only, format, json, budget, symbolic, expand, out_file, force)
-        return
     if expand:
         raise UsageError("--expand is for closed loops; leave `constants` out of --only to have formulas expanded")
     parts = ["U", "D"] if only == DEFAULT and frames == "standard" else chosen_parts(only)
@@ -141,48 +126,19 @@ def derive(
         else:
             found = document(model, parts, **axes, tell=tell)
             written, ready = WRITERS[format](found), len(found.sections)
-    _put(written, out_file, force)
+    put(written, out_file, force)
     if ready < len(parts):
         say(f"interrupted while working out {parts[ready]}: the parts before it are complete")
         raise typer.Exit(INTERRUPTED)
 
 
-def _put(written: str, out_file: Path | None, force: bool) -> None:
+def put(written: str, out_file: Path | None, force: bool) -> None:
+    """Write to the file, or to stdout."""
     if out_file is None:
         sys.stdout.write(written)
     else:
         write_new(out_file, written, force)
         say(f"wrote {out_file}")
-
-
-def _derive_loops(
-    robot: Robot,
-    only: str,
-    format: Format,
-    json: bool,
-    budget: int,
-    symbolic: bool,
-    expand: bool,
-    out_file: Path | None,
-    force: bool,
-) -> None:
-    """The named blocks of a mechanism with closed loops, or the reduced model expanded; what --only names of it."""
-    if symbolic:
-        robot, _ = symbolize(robot)
-    chosen = None if only == DEFAULT else chosen_parts(only, EXPANDED_PARTS if expand else LOOP_PARTS)
-    if expand:
-        parts = chosen or [part for part in EXPANDED_PARTS if part != "C_vw"]
-        with working(f"expanding {robot.name}"):
-            found = expanded_document(expand_loops(robot, budget=budget), parts)
-    else:
-        with working(f"deriving {robot.name}"):
-            model = derive_loops(robot, budget=budget)
-            found = loop_document(model, chosen or default_parts(model))
-    if json or format == "json":
-        written = as_json(sections_data(found))
-    else:
-        written = WRITERS[format](found)
-    _put(written, out_file, force)
 
 
 def chosen_parts(only: str, PARTS: Mapping[str, Any] = PARTS) -> list[str]:

@@ -33,8 +33,7 @@ from emdeg.dynamics.functions import (
 from emdeg.dynamics.functions import evaluate as evaluate_function
 from emdeg.dynamics.parameters import base_parameters
 from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
-from emdeg.loops import mode
-from emdeg.robot import BUDGET, Joint, Robot
+from emdeg.robot import BUDGET, Joint, Robot, by_kind
 
 ROTOR_FUNCTIONS = tuple(name for name, entry in FUNCTIONS.items() if any(w.rotors for w in entry.ways.values()))
 FRICTION_FUNCTIONS = (*RUBBING, "state_rate")
@@ -119,8 +118,7 @@ def evaluate(
         say(f"columns: {' '.join(map(str, kept))}")
         result = result[..., [column.place for column in kept]]
         called = {name: (rows, list(map(str, kept))) for name, (rows, _) in called.items()}
-    if not robot.is_tree:
-        _say_how_it_closes(robot, function, q)
+    say_state(robot, function, q)
     if json:
         print_json(_with_names(result, called) if names else result)
     else:
@@ -218,15 +216,9 @@ def _radians(robot: Robot, measure: str) -> Array | float:
     return 1.0
 
 
-def _say_how_it_closes(robot: Robot, function: str, q: str | None) -> None:
-    """The mode that a mechanism's answer is for, and whose positions come out: on stderr."""
-    if function == "joint_positions":
-        say(f"joints: {', '.join(joint.name for joint in robot.joints)}")
-    if q is None or q.lower().endswith(".csv"):
-        return
-    here = mode(robot, read_state(q, "q", robot))
-    if here.sides:
-        say(f"mode {here.said}")
+@by_kind
+def say_state(robot: Robot, function: str, q: str | None) -> None:
+    """What there is to say of the state that an answer is for, on stderr."""
 
 
 def _wrench(text: str, function: str) -> Array:

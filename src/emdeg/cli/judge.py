@@ -26,6 +26,7 @@ from emdeg.cli.progress import working
 from emdeg.cli.robots import load_robot
 from emdeg.papers.validation import Judgement, Verdict, judged_workspace, read_printed
 from emdeg.papers.validation import judge as judge_model
+from emdeg.robot import Robot, by_kind
 
 GAP, MARGIN = 1e-2, 0.05
 """The relative gap that bounds are sought to where none is asked for."""
@@ -71,7 +72,7 @@ def judge(
     if not (robot or printed.robot):
         raise UsageError("the file names no robot: give --robot")
     loaded = load_robot(robot or printed.robot, payload=payload or printed.payload or None)
-    refuse({"--margin": loaded.is_tree and margin != MARGIN}, "is for closed loops")
+    check_margin(loaded, margin)
     where = judged_workspace(loaded, joint_ranges(range_ or []))
     with working("bounding"):
         verdict = judge_model(printed, loaded, where, gap=gap or GAP, seconds=seconds, margin=margin)
@@ -86,6 +87,12 @@ def judge(
     end_if_missed(missed, files=False)
     if verdict.failed:
         raise typer.Exit(CHECK_FAILED)
+
+
+@by_kind
+def check_margin(robot: Robot, margin: float) -> None:
+    """UsageError where a margin is given for a robot of which none is known."""
+    refuse({"--margin": margin != MARGIN}, "is for closed loops")
 
 
 def _wider(verdict: Verdict, gap: float) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 import typer
 from rich.table import Table
@@ -14,11 +14,25 @@ from emdeg.cli.robots import Chosen
 from emdeg.codegen import identifier
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.documents import WRITERS
-from emdeg.dynamics.kane import Setup, load_setup
-from emdeg.equations.speeds import SpeedInverse, speed_inverse
-from emdeg.programs import count
-from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane
-from emdeg.reports import PARTS, Part, describe, kane_data, kane_document
+from emdeg.dynamics import kind_of
+from emdeg.kane import (
+    INPUTS,
+    PARTS,
+    Candidate,
+    Function,
+    Part,
+    Setup,
+    SpeedInverse,
+    choose,
+    describe,
+    kane_data,
+    kane_document,
+    kane_program,
+    load_setup,
+    speed_inverse,
+    verify_kane,
+)
+from emdeg.programs import Program, count
 from emdeg.robot import Robot
 
 PROBLEMS: tuple[Function, ...] = ("torques", "accelerations", "equations", "rates")
@@ -59,8 +73,10 @@ def kane(
     if emit is not None:
         refuse({"--show": show or None} | written, "does not go with --emit, which prints C")
     loaded = robot.load()
-    if not loaded.is_tree:
+    if not kind_of(loaded).has_formulas:
         refuse(written, "is for formulas; with closed loops programs are counted and emitted")
+        if parts:
+            raise UsageError("--show writes the equations of trees; with closed loops programs are counted and emitted")
     ranking: list[Candidate] = []
     stopped = False
     if speeds == "auto":
@@ -69,17 +85,13 @@ def kane(
         setup, stopped = ranking[0].setup, stop.asked
     else:
         setup = load_setup(speeds, loaded)
-    kinematics = speed_inverse(loaded, setup) if loaded.is_tree else None
-    if parts and kinematics is None:
-        raise UsageError("--show writes the equations of trees; with closed loops programs are counted and emitted")
+    kinematics = speed_inverse(loaded, setup)
     if emit is not None:
-        function: Any = emit
-        program = kane_program(loaded, setup, function, kinematics=kinematics)
-        certificate = verify_kane(program, loaded, setup, function)
+        program, certificate = _verified(loaded, setup, kinematics, cast(Function, emit))
         name = identifier(f"{Path(robot.argument).stem}_kane_{emit}")
         text = emit_c(program, COptions(robot=loaded.name), name=name)
         if json or format == "json":
-            numbers = {"operations": count(program).as_dict(), "certificate": certificate.as_dict()}
+            numbers = {"operations": count(program).as_dict(), "certificate": certificate}
             print_json({"function": name, "code": text, **numbers})
         else:
             typer.echo(text, nl=False)
@@ -87,31 +99,31 @@ def kane(
     for one in () if kinematics is None else kinematics.singular:
         say(f"note: the speeds fail at {one.where}")
     found = None if kinematics is None else describe(loaded, setup, parts)
-    names = list(setup.names) or [f"u{i + 1}" for i in range(len(setup.speeds))]
+    names = setup.names_of(loaded)
     result: dict[str, Any] = {"speeds": names} if found is None else kane_data(found, as_latex=format == "latex")
     programs: dict[str, Any] = {}
     with working(f"Kane's equations of {loaded.name}") as tell, stoppable() as stop:
-        for name in PROBLEMS:
+        for function in PROBLEMS:
             if stop.asked:
                 break
-            tell(_WORDS[name])
-            programs[name] = _program(loaded, setup, kinematics, name)
+            tell(_WORDS[function])
+            programs[function] = _program(loaded, setup, kinematics, function)
         stopped |= stop.asked
     result |= {"programs": programs, "interrupted": stopped}
     if ranking:
         result["tried"] = [_tried(one) for one in ranking]
     if json or format == "json":
         print_json(result)
-    else:
-        if ranking and format == "text":
+    elif format == "text":
+        if ranking:
             _print_ranking(ranking)
         if found is not None:
-            typer.echo(WRITERS[format](kane_document(found)), nl=False)
-        elif format == "text":
-            typer.echo(f"{loaded.name}: generalized speeds {', '.join(names)} ({setup.title or 'no title'})")
-        if format == "text":
-            typer.echo()
-            _print_programs(programs)
+            typer.echo(WRITERS[format](kane_document(found)))
+        else:
+            typer.echo(f"{loaded.name}: generalized speeds {', '.join(names)} ({setup.title or 'no title'})\n")
+        _print_programs(programs)
+    elif found is not None:
+        typer.echo(WRITERS[format](kane_document(found)), nl=False)
     if stopped:
         say("interrupted: what is printed is complete, other speeds or programs were not tried")
         raise typer.Exit(INTERRUPTED)
@@ -127,14 +139,20 @@ def _parts(text: str) -> list[Part]:
     return [part for part in PARTS if part in words]
 
 
-def _program(robot: Robot, setup: Setup, kinematics: SpeedInverse | None, function: Function) -> dict[str, Any]:
+def _verified(
+    robot: Robot, setup: Setup, kinematics: SpeedInverse | None, function: Function
+) -> tuple[Program, dict[str, Any]]:
     program = kane_program(robot, setup, function, kinematics=kinematics)
-    certificate = verify_kane(program, robot, setup, function)
+    return program, verify_kane(program, robot, setup, function).as_dict()
+
+
+def _program(robot: Robot, setup: Setup, kinematics: SpeedInverse | None, function: Function) -> dict[str, Any]:
+    program, certificate = _verified(robot, setup, kinematics, function)
     return {
         "inputs": {group.name: list(group.labels) or group.size for group in program.inputs},
         "outputs": {group.name: list(group.shape) for group in program.outputs},
         "count": count(program).as_dict(),
-        "certificate": certificate.as_dict(),
+        "certificate": certificate,
     }
 
 
@@ -163,7 +181,8 @@ def _print_programs(programs: dict[str, Any]) -> None:
         cells = [found[key] for key in ("mul", "add", "div", "sqrt", "sincos")]
         table.add_row(_WORDS[name], ", ".join(program["inputs"]), *(str(cell or "") for cell in cells))  # type: ignore[index]
     out.print(table)
-    out.print("each verified modulo random primes against " + FORMULATION, soft_wrap=True)
+    for reference in {program["certificate"]["formulations"][1] for program in programs.values()}:
+        out.print(f"each verified modulo random primes against {reference}", soft_wrap=True)
 
 
 def _print_ranking(ranking: list[Candidate]) -> None:

@@ -12,12 +12,11 @@ from rich.table import Table
 
 from emdeg.algebra import Array
 from emdeg.analysis import analyse
-from emdeg.cli.analyse_loops import say_written
+from emdeg.cli.analyse import say_written
 from emdeg.cli.common import Json, UsageError, head, out, print_json, refuse
 from emdeg.cli.evaluate import read_state
 from emdeg.cli.progress import working
-from emdeg.errors import RobotError
-from emdeg.loops import Branch, branches, mode, ready, singularity_figures, weak_loops
+from emdeg.loops import Branch, branches, loops_of, mode, ready, singularity_figures, weak_loops
 from emdeg.robot import Robot
 
 LISTED = 32
@@ -59,8 +58,7 @@ def loops(
 
       emdeg loops fivebar --singularities --map --out figures
     """
-    if robot.is_tree:
-        raise RobotError("it has no closed loops", body=robot.name)
+    loops_of(robot)  # says that it has none
     if not (singularities or map_):
         refuse({"--samples": samples, "--out": out_folder}, "is for --singularities and --map")
     pose = ready(robot).home if q is None else _pose(q, robot)

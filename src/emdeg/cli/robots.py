@@ -12,8 +12,7 @@ import typer
 
 from emdeg.algebra import Exact, parse_number
 from emdeg.cli.common import UsageError, assignments, say
-from emdeg.loops import choose
-from emdeg.robot import SNAP, Robot, Vector, load, substitute
+from emdeg.robot import SNAP, Robot, Vector, load, substitute, with_option
 
 ROBOT = typer.Argument(metavar="ROBOT", help="A library robot's name, or a file's path.")
 
@@ -165,11 +164,9 @@ def load_robot(
             raise UsageError(f"--set: {problem}") from None
         found = substitute(found, numbers)
     if coordinates is not None:
-        found = choose.with_coordinates(found, [name.strip() for name in coordinates.split(",")])
+        found = with_option(found, "coordinates", coordinates)
     if mode is not None:
-        from emdeg.loops import with_mode  # a third of what starting `emdeg count` would import
-
-        found = with_mode(found, mode)
+        found = with_option(found, "mode", mode)
     # Of inertias that no body can have the file itself says so, and why.
     say_notes([note for note in found.notes if not (found.nonphysical and note.startswith("nonphysical"))], notes)
     return found

@@ -13,7 +13,6 @@ from emdeg.cli.common import CHECK_FAILED, Json, UsageError, assignments, head, 
 from emdeg.documents import document, text
 from emdeg.dynamics import kind_of
 from emdeg.errors import RobotError, StateError
-from emdeg.loops import ready
 from emdeg.papers.bench import CAMPAIGN
 from emdeg.reports import PARAMETERS, number
 from emdeg.reports import robot_tables as tables
@@ -24,6 +23,7 @@ from emdeg.robot import (
     TEMPLATE,
     Robot,
     assemble,
+    by_kind,
     findings,
     library_names,
     load,
@@ -58,8 +58,7 @@ def print_summary(robot: Robot) -> None:
         f"{tables.kind(robot)} of {robot.n} joints; gravity ({gravity}) m/s^2; "
         f"tool on {'the base' if robot.tool.link == BASE else robot.links[robot.tool.link].name}"
     )
-    if robot.hidden:
-        _print_loops(robot)
+    print_constraints(robot)
     if robot.source:
         out.print(f"source: {robot.source}")
     if robot.symbols:
@@ -81,38 +80,15 @@ def print_summary(robot: Robot) -> None:
         out.print(f"tolerances stated for {len(robot.tolerances)} parameters")
 
 
-def _print_loops(robot: Robot) -> None:
-    for rod in robot.rods:
-        out.print(f"rod {rod.name}: {number(rod.length)} m, {number(rod.mass)} kg")
-    for closure in robot.closures:
-        out.print(f"{closure.kind} joint {closure.name} closes a loop")
-    out.print(
-        f"coordinates: {', '.join(joint.name for joint in robot.coordinates)}; "
-        f"driven: {', '.join(joint.name for joint in robot.driven)}"
-    )
-    if not robot.symbols:
-        out.print(str(kind_of(robot).mobility(robot)), soft_wrap=True)
+@by_kind
+def print_constraints(robot: Robot) -> None:
+    """What ties the joints, for a person; of a tree nothing."""
 
 
-def _loops_data(robot: Robot) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "rods": [
-            {"name": r.name, "length": str(r.length), "mass": str(r.mass), "com": str(r.com), "inertia": str(r.inertia)}
-            for r in robot.rods
-        ],
-        "closures": [{"name": c.name, "type": c.kind} for c in robot.closures],
-        "coordinates": [joint.name for joint in robot.coordinates],
-        "driven": [joint.name for joint in robot.driven],
-    }
-    if not robot.symbols:
-        found = ready(robot).mobility
-        data |= {
-            "equations": found.equations,
-            "rank": found.rank,
-            "mobility": found.freedoms,
-            "redundant": list(found.redundant),
-        }
-    return data
+@by_kind
+def constraints_data(robot: Robot) -> dict[str, Any] | None:
+    """The same as plain data; None of a tree."""
+    return None
 
 
 def as_data(robot: Robot) -> dict[str, Any]:
@@ -163,7 +139,7 @@ def as_data(robot: Robot) -> dict[str, Any]:
         "notes": list(robot.notes),
         "nonphysical": robot.nonphysical,
         "tolerances": {path: float(value) for path, value in robot.tolerances.items()},
-        "loops": _loops_data(robot) if robot.hidden else None,
+        "loops": constraints_data(robot),
     }
 
 

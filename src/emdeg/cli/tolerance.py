@@ -14,12 +14,12 @@ from emdeg.analysis import Improvement, check_folder, improvement_figure, improv
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
-from emdeg.dynamics import TREE, kind_of
-from emdeg.robot import Robot, need_numbers, with_assumed_tolerances
+from emdeg.robot import Robot, by_kind, need_numbers, with_assumed_tolerances
 
 MOST_SHOWN = 12
 
 
+@by_kind
 def tolerance(
     robot: Robot,
     range_: RangeTexts = None,
@@ -48,8 +48,6 @@ def tolerance(
 
       emdeg tolerance arm.urdf --assume 5
     """
-    if kind_of(robot) is not TREE:
-        raise UsageError("tolerance is for open chains and trees")
     need_numbers(robot)
     if assume is not None:
         robot = with_assumed_tolerances(robot, Fraction(repr(assume)) / 100)

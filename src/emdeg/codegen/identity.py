@@ -18,7 +18,6 @@ from emdeg.algebra import Exact, parse_number
 from emdeg.codegen.infix import escaped
 from emdeg.documents import read_plain
 from emdeg.errors import BadRequest, EmdegError, NotCertified, RobotError
-from emdeg.loops import choose
 from emdeg.programs import (
     FALSE_PASS,
     MOST_STATES,
@@ -29,7 +28,7 @@ from emdeg.programs import (
     normal_digest,
     wrong_format,
 )
-from emdeg.robot import Robot, assemble, library_names, load, read_toml, substitute, to_toml
+from emdeg.robot import Robot, assemble, library_names, load, read_toml, substitute, to_toml, with_option
 
 
 def robot_data(robot: Robot) -> dict[str, str]:
@@ -274,11 +273,9 @@ def _named(word: str, given: Mapping[str, Sequence[str]]) -> Robot:
     found = load(word, tip=tip, lock=pairs("--lock"), payload=given.get("--payload", ()), gravity=gravity)
     found = substitute(found, {name: Exact.of(parse_number(text)) for name, text in pairs("--set").items()})
     for names in given.get("--coordinates", ()):
-        found = choose.with_coordinates(found, [name.strip() for name in names.split(",")])
+        found = with_option(found, "coordinates", names)
     for label in given.get("--mode", ()):
-        from emdeg.loops import with_mode  # a third of what starting `emdeg generate` would import
-
-        found = with_mode(found, label)
+        found = with_option(found, "mode", label)
     return found
 
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from emdeg.dynamics.mechanism import (
         Frames,
         Mechanism,
+        backward_pass,
+        forward_pass,
         frames,
         in_base,
         lift_positions,
@@ -26,18 +28,35 @@ if TYPE_CHECKING:
         Transform,
         Vec3,
         add,
+        column,
         cross,
         dot,
+        frozen,
         identity,
+        madd,
         matmul,
+        msub,
         mul,
+        neg,
+        outer,
         scale,
         skew,
         sub,
         tmul,
         total,
         transpose,
+        zeros,
     )
-    from emdeg.dynamics.state import TREE, Balance, Inputs, MechanismKind, Outputs, State, kind_of, mechanism_kinds
+    from emdeg.dynamics.state import (
+        TREE,
+        Balance,
+        Inputs,
+        MechanismKind,
+        Outputs,
+        State,
+        TreeState,
+        kind_of,
+        mechanism_kinds,
+    )
 
 on_demand(globals())

@@ -42,7 +42,6 @@ from emdeg.dynamics.spatial import (
     matmul,
     mul,
     tmul,
-    total,
 )
 from emdeg.robot import BASE, Friction, Pose, Robot, loaded_inertias
 
@@ -113,6 +112,11 @@ class Mechanism:
         return tuple(joint is REVOLUTE for joint in self.joints)
 
     @cached_property
+    def is_elementary(self) -> bool:
+        """Whether every joint rotates about or translates along one axis alone."""
+        return all(joint.type.elementary for joint in self.joints)
+
+    @cached_property
     def zero(self) -> Scalar:
         return number(self.algebra, 0)
 
@@ -133,7 +137,8 @@ class Mechanism:
 
     def joint_motion(self, i: int, rates: Sequence[Scalar]) -> Spatial:
         """The motion of link i on its parent at these speeds of all joints, in the link's frame: S_i qd_i."""
-        return total([self.S[k] * rates[k] for k in self.speeds[i]]) if self.speeds[i] else self.still
+        own = [self.S[k] * rates[k] for k in self.speeds[i]]
+        return sum(own[1:], own[0]) if own else self.still
 
 
 def _places(sizes: Sequence[int]) -> tuple[range, ...]:

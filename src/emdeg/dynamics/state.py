@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from emdeg.algebra import Algebra, Array, Dual, Floats
+from emdeg.algebra import Algebra, Array, Dual, Floats, derivative
 from emdeg.dynamics.arrays import Everywhere, Surroundings, checked_arrays
 from emdeg.dynamics.formulations import composite_body, kinematics
 from emdeg.dynamics.formulations.rnea_link_frame import rnea_link_frame
@@ -36,6 +36,10 @@ from emdeg.robot import TREE_KIND, Robot, kind_named, known_kinds, need_numbers,
 
 Outputs = Mapping[str, Any]
 """Output's name -> a scalar, or nested sequences of scalars: what a formulation yields."""
+
+
+TIME = 1
+"""The level of dual numbers that vary with time: the coordinates', below it, may vary besides."""
 
 
 class RootAlgebra(Algebra, Protocol):
@@ -103,6 +107,30 @@ class State(Protocol):
         """M of the speeds, both triangles."""
         ...
 
+    @property
+    def actuator_weights(self) -> Sequence[Scalar]:
+        """Of the actuated joints' torques, where these joints are more than the speeds."""
+        ...
+
+    def drift(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Every joint's acceleration while the speeds stay as they are: zero where these are the joints' rates."""
+        ...
+
+    def joint_mass_matrix(self) -> list[list[Scalar]]:
+        """M of all joints, as if every one could be moved by itself."""
+        ...
+
+    @property
+    def shares_inertia(self) -> bool:
+        """Whether there is inertia that no link has alone: a rod's between its two ends."""
+        ...
+
+    def with_shared_inertia(
+        self, tau: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+    ) -> Sequence[Scalar]:
+        """The torques and forces of all joints that a motion takes, given those for the links' own inertia."""
+        ...
+
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         """(loop, by how much it is open) for every equation that a state of this kind must satisfy."""
         ...
@@ -131,11 +159,13 @@ class Balance:
 
 
 class FramedState:
-    """What the states of all kinds have in common: frames, rest, and unit speeds."""
+    """What the states of all kinds have in common: frames, rest, unit speeds, and every joint's motion."""
 
     tree: Any
     position: Any
     n: Any
+    rates: Any
+    varied: Any
 
     @property
     def frame(self) -> Frames:
@@ -154,6 +184,33 @@ class FramedState:
     def unit(self, k: int) -> list[Scalar]:
         """A unit speed, or acceleration, of coordinate k alone."""
         return [self.tree.one if i == k else self.tree.zero for i in range(self.n)]
+
+    @property
+    def actuator_weights(self) -> Sequence[Scalar]:
+        """Equal ones."""
+        return [self.tree.one] * self.n
+
+    def drift(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        """Every joint's acceleration while the speeds stay as they are, by how `rates` change along the motion."""
+        zero = self.tree.zero
+        if self.rates is None:
+            return [zero] * self.tree.nv
+        later = self.varied({"q": [{0: v} for v in qd]}, TIME).rates
+        change = [[derivative(x, 0, zero, TIME) for x in row] for row in later]
+        return [total([zero, *(x * v for x, v in zip(row, qd))]) for row in change]
+
+    def joint_mass_matrix(self) -> list[list[Scalar]]:
+        """M of the links alone."""
+        return composite_body.mass_matrix(self.tree, self.frame)
+
+    @property
+    def shares_inertia(self) -> bool:
+        return False
+
+    def with_shared_inertia(
+        self, tau: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+    ) -> Sequence[Scalar]:
+        return tau
 
     def varied_arrays(self, rates: Mapping[str, Sequence[Rates]], level: int) -> dict[str, list[Scalar]]:
         """Every array beyond q over dual numbers of a level, where the rates say how its entries change."""
@@ -189,11 +246,8 @@ class MechanismKind:
     """Where Python finds its functions, a small robot of the library, and q of it."""
     larger_example: ClassVar[tuple[str, str, str]] = ("emdeg", "puma560", "[0.1, 0.2, 0, 0, 0.5, -0.3]")
     """The same, of a robot with friction that moves its tool in six degrees of freedom, where the library has one."""
-
-    explicit: ClassVar[str] = "formulas"
-
-    def is_everywhere(self, robot: Robot) -> bool:
-        return True
+    has_formulas: ClassVar[bool] = True
+    """Whether every joint's position is a formula of the coordinates, without roots."""
 
     def size(self, robot: Robot, array: str) -> int:
         """How many entries an input array has: q, qd, qdd, tau, p."""
@@ -235,13 +289,13 @@ class MechanismKind:
         home = self.home(robot)
         return Everywhere(home, np.full(len(home), np.pi), {})
 
+    def roots(self, robot: Robot) -> int | None:
+        """Square roots on the way from q to every joint's position; None where it is not finitely many operations."""
+        return 0
+
     def has_programs(self, robot: Robot) -> bool:
         """Whether its state follows from its inputs by finitely many operations."""
-        return True
-
-    def roots(self, robot: Robot) -> int:
-        """Square roots on the way from q to every joint's position."""
-        return 0
+        return self.roots(robot) is not None
 
     @property
     def singular_places(self) -> int:

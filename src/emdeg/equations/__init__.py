@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from emdeg.equations.formulas import Formulas, descendants
     from emdeg.equations.jacobian_inverse import InverseJacobian, determinant, inverse_jacobian
     from emdeg.equations.json_form import formula, from_json, model_data, to_json
-    from emdeg.equations.kinematics import Kinematics
+    from emdeg.equations.kinematic_sections import AddedPart, Choice
+    from emdeg.equations.kinematics import Kinematics, Matrix
     from emdeg.equations.model import Model, derive, entry_name, lumped_constants
     from emdeg.equations.reading import (
         Compact,

@@ -1,10 +1,9 @@
-"""Sections beyond the equations of motion: kinematics, matrices after Lagrange and Uicker, parameters, relations."""
+"""Sections beyond the equations of motion: kinematics, Lagrange's coefficients, parameters, relations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 from emdeg.algebra import Sum, TrigPoly
 from emdeg.documents import (
@@ -21,22 +20,12 @@ from emdeg.documents import (
     Table,
     Zeros,
 )
-from emdeg.dynamics import pose_matrices
-from emdeg.dynamics.formulations import (
-    first_derivatives,
-    inverse4,
-    matmul4,
-    pseudo_inertias,
-    restated,
-    second_derivatives,
-    standard_frames,
-)
 from emdeg.dynamics.parameters import Column, base_parameters, base_values, regressor_formulas
 from emdeg.equations.coefficient_relations import EntryRelation, Tally, relations
 from emdeg.equations.kinematics import FrameName, Matrix
 from emdeg.equations.model import Model, entry_name
 from emdeg.equations.reading import ABBREVIATIONS, abbreviated
-from emdeg.robot import Pose, parallel_joints
+from emdeg.robot import parallel_joints
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +42,15 @@ class Choice:
     """Whether U and P are of standard Denavit-Hartenberg frames, instead of modified ones."""
     scheme: str = "diagonal"
     """Which of Burdick's recursions reaches the dyadics of extended bodies."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedPart:
+    """A part of a derivation that an extension registers; it is listed behind the one called `after`."""
+
+    name: str
+    build: Callable[[Model, Choice], Section]
+    after: str
 
 
 def coriolis_matrix(model: Model, _: Choice) -> Section:
@@ -95,39 +93,6 @@ def _has_sums(value: Formula) -> bool:
     """Whether a product has factors in sines and cosines of sums of angles."""
     factors = (*value.above, *value.below) if isinstance(value, FactoredFormula) else ()
     return any(isinstance(base, Sum) for base, _ in factors)
-
-
-def uicker(model: Model, choice: Choice) -> Section:
-    """The derivatives of the transforms and the pseudo-inertias of Bejczy's Appendices A and B."""
-    mech, frame = model.kinematics.mechanism, model.kinematics.frames
-    U = {("U", *of): one for of, one in first_derivatives(mech, frame).items()}
-    U |= {("U", *of): one for of, one in second_derivatives(mech, frame).items()}
-    P = {("P", j): one for j, one in enumerate(pseudo_inertias(mech))}
-    words: list[Item] = []
-    if choice.standard:
-        first, *F = standard_frames(mech, _last_frame(model))
-        back = inverse4(first, mech)
-        U = {of: matmul4(matmul4(back, one), F[of[1]]) for of, one in U.items()}
-        P = {of: restated(one, F[of[1]], mech) for of, one in P.items()}
-        words = [Paragraph("Standard Denavit-Hartenberg frames: frame j lies on the axis of joint j + 1.")]
-    items = [
-        MatrixEquation(Label(letter, "".join(f"_{k + 1}" for k in of)), cast(Matrix, one))
-        for (letter, *of), one in (U | P).items()
-    ]
-    title = "U_ji = dT_j/dq_i and U_jkp = d^2T_j/dq_k dq_p of link frames in frame 0; pseudo-inertias P_j"
-    return Section("U", title, (*words, *items))
-
-
-def _last_frame(model: Model) -> tuple[Any, Any]:
-    """Where the last link's frame lies: the file's own, if it is one of Denavit and Hartenberg's; else the joint's.
-
-    Theirs has its x axis across the joint's axis, and meets that axis with it.
-    """
-    last = model.robot.links[-1].name
-    pose = next((frame.pose for frame in model.robot.frames if frame.name == last), Pose())
-    R, p = pose_matrices(pose, model.algebra)
-    is_theirs = not R[2][0] and not p[0] * R[1][0] - p[1] * R[0][0]
-    return (R, p) if is_theirs else pose_matrices(Pose(), model.algebra)
 
 
 def lagrange(model: Model, _: Choice) -> Section:

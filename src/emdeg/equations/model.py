@@ -21,8 +21,18 @@ from emdeg.algebra import DEFAULT_MAX_TERMS, Generator, TrigAlgebra, TrigPoly
 from emdeg.equations.formulas import DYNAMICS, Formulas, Matrix, Row, Triple, formulas_of, zero_slopes
 from emdeg.equations.kinematics import Kinematics
 from emdeg.equations.reading import Compact, Constant, Hierarchy, Lumped, compact, hierarchy, lump, widened
-from emdeg.errors import NotDerived, OverBudget, RobotError
-from emdeg.robot import Known, Robot, RobotLike, algebra_of, as_robot, parallel_joints, stated_tolerances, symbolize
+from emdeg.errors import NotDerived, OverBudget
+from emdeg.robot import (
+    Known,
+    Robot,
+    RobotLike,
+    algebra_of,
+    as_robot,
+    by_kind,
+    parallel_joints,
+    stated_tolerances,
+    symbolize,
+)
 
 MOST_ANGLES = 2
 """Constant angles that may be letters beside a robot's symbols: each doubles the length of what it multiplies."""
@@ -322,8 +332,7 @@ def derive(
     c2 + 5/3
     """
     robot = as_robot(robot)
-    if not robot.is_tree:  # its links alone are a tree, which is another machine
-        raise RobotError("it has closed loops: use emdeg.loops.equations.blocks.derive_loops", body=robot.name)
+    need_explicit_model(robot)
     parts = _parts(only)
     if symbolic:
         return _derived(*symbolize(robot), parts, rational_angles, budget)
@@ -340,6 +349,11 @@ def derive(
     if not known:  # it has no number that could be a symbol
         return general
     return Model(robot, own, general.parts, general=general)
+
+
+@by_kind
+def need_explicit_model(robot: Robot) -> None:
+    """RobotError for kinds of mechanism whose equations are not formulas of this form."""
 
 
 def _derived(

@@ -32,7 +32,6 @@ from emdeg.documents import (
     resolved,
 )
 from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
-from emdeg.equations.extended_sections import extended
 from emdeg.equations.jacobian_sections import inverse, jacobian, singular
 from emdeg.equations.kinematic_sections import (
     Choice,
@@ -42,12 +41,13 @@ from emdeg.equations.kinematic_sections import (
     lagrange,
     regressor,
     transforms,
-    uicker,
 )
 from emdeg.equations.kinematics import FrameName
 from emdeg.equations.model import Model
 from emdeg.equations.reading import ABBREVIATIONS, own_letter
 from emdeg.equations.reading.lumped import Constant
+from emdeg.robot import additions
+from emdeg.robot import resolved as registered_rows
 
 USES = 5
 """Entries that a table names before it says how many more there are; JSON has them all."""
@@ -194,7 +194,7 @@ def hierarchical(model: Model, choice: Choice) -> Section:
     return Section("hierarchy", f"Hierarchical form: entries, {V}, {T}, {K}", tuple(items))
 
 
-PARTS: dict[str, Builder] = {
+_CORE_PARTS: dict[str, Builder] = {
     "constants": lambda model, _: constants(model),
     "M": mass_matrix,
     "b": coriolis,
@@ -206,13 +206,25 @@ PARTS: dict[str, Builder] = {
     "J": jacobian,
     "Jinv": inverse,
     "singularities": singular,
-    "U": uicker,
     "D": lagrange,
-    "extended": extended,
     "relations": found_relations,
     "base": base,
     "regressor": regressor,
 }
+
+
+def _with_additions(parts: dict[str, Builder]) -> dict[str, Builder]:
+    """The core's parts with those that extensions add, each behind its predecessor."""
+    found = dict(parts)
+    for one in (part for rows in additions("parts") for part in registered_rows(rows)):
+        order = list(found)
+        place = order.index(one.after) + 1
+        found[one.name] = one.build
+        found = {name: found[name] for name in (*order[:place], one.name, *order[place:])}
+    return found
+
+
+PARTS = _with_additions(_CORE_PARTS)
 """Part name -> what makes its section."""
 
 NEEDS: Mapping[str, tuple[str, ...]] = {

@@ -20,7 +20,7 @@ from emdeg.dynamics.functions import regressor
 from emdeg.dynamics.parameters import COLUMNS, parameters
 from emdeg.errors import BadRequest, RobotError
 from emdeg.identification.identifying import Identification
-from emdeg.robot import Robot, geometry
+from emdeg.robot import Robot, by_kind, geometry
 
 WIDTH = len(COLUMNS)
 SIZE = 0.1
@@ -47,7 +47,7 @@ def consistent_bodies(found: Identification) -> Bodies:
     """The bodies nearest to the file's that have the identified base parameters as nearly as bodies can."""
     robot = found.robot
     cvxpy = _cvxpy()
-    n = robot.n + len(robot.rods)
+    n = len(robot.bodies)
     start = np.zeros(WIDTH * n) if robot.symbols else np.array([float(v) for v in parameters(robot)])
     massless = massless_links(robot)
     size = _sizes(start.reshape(n, WIDTH))
@@ -62,7 +62,7 @@ def consistent_bodies(found: Identification) -> Bodies:
     for k in range(n):
         own = x[WIDTH * k : WIDTH * (k + 1)]
         if k >= robot.n:
-            bodies += _rod(cvxpy, own, float(robot.rods[k - robot.n].length) * _ratio(size, k))
+            bodies += further_body(robot, k - robot.n, cvxpy, own, _ratio(size, k))
         elif k in massless:
             bodies += [own[: WIDTH - 1] == 0, own[WIDTH - 1] >= 0]
         else:
@@ -80,24 +80,26 @@ def consistent_bodies(found: Identification) -> Bodies:
     return Bodies(values.reshape(n, WIDTH), factor, float(np.linalg.norm(A @ np.asarray(x.value) - b)))
 
 
+@by_kind
 def massless_links(robot: Robot) -> tuple[int, ...]:
-    """Links of closed loops that have no mass in their file: they carry a coordinate, no body."""
-    if robot.is_tree or robot.symbols:
-        return ()
-    return tuple(k for k, link in enumerate(robot.links) if not any(map(float, link.inertia.parameters)))
+    """Links that have no mass because they carry a coordinate, no body."""
+    return ()
+
+
+@by_kind
+def places_seen(found: Identification, q: Array) -> Array:
+    """Configurations at which the regressor is looked at, as many as the random ones q."""
+    return q
 
 
 def grouping_matrix(found: Identification) -> Array:
     """(p, 11 n) base parameters = this times all parameters."""
     robot = found.robot
-    shape = geometry(robot) if robot.is_tree else robot
+    shape = geometry(robot)
     rng = np.random.default_rng(560)
     count = 4 * len(found.base) // robot.freedoms + 10
     q, qd, qdd = rng.uniform(-1, 1, size=(3, count, robot.freedoms)) * np.array([3.0, 2.0, 5.0])[:, None, None]
-    if not robot.is_tree:  # loops close where the robot was
-        been = found.logs[0].q
-        q = been[np.linspace(0, len(been) - 1, count).astype(int)]
-    Y = regressor(shape, q, qd, qdd)
+    Y = regressor(shape, places_seen(found, q), qd, qdd)
     whole = Y.reshape(count * Y.shape[1], -1)
     base = Y[..., [column.place for column in found.base.kept]].reshape(len(whole), -1)
     G, *_ = np.linalg.lstsq(base, whole, rcond=None)
@@ -127,12 +129,10 @@ def _ratio(size: Array, body: int) -> float:
     return float(own[COLUMNS.index("M")] / own[COLUMNS.index("MX")])
 
 
-def _rod(cvxpy: Any, body: Any, length: float) -> list[Any]:
-    """Masses along a rod: ZZ and MX about its first end and M, all else nothing; its length in the body's own unit."""
-    zz, mx, m = (body[COLUMNS.index(name)] for name in ("ZZ", "MX", "M"))
-    others = [k for k, name in enumerate(COLUMNS) if name not in ("ZZ", "MX", "M")]
-    moments = cvxpy.bmat([[zz, mx], [mx, m]])
-    return [moments >> LIGHTEST * np.eye(2), body[others] == 0, mx >= 0, mx <= length * m]
+@by_kind
+def further_body(robot: Robot, k: int, cvxpy: Any, body: Any, unit: float) -> list[Any]:
+    """What the parameters of the k-th body that is no link must satisfy; `unit`: a metre in their units."""
+    return []
 
 
 def _pseudo_inertia(cvxpy: Any, body: Any) -> Any:

@@ -15,13 +15,12 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.documents import Shown, csv_columns
-from emdeg.dynamics import kind_of
 from emdeg.dynamics.parameters import base_parameters
 from emdeg.errors import RobotError
 from emdeg.identification.motion_search import HARMONICS, POINTS, MotionSearch, OtherLimits, other_limits
 from emdeg.identification.recording import MOTION
 from emdeg.identification.regressors import described, motor_motion, moves_by_motors, own_regressor
-from emdeg.robot import Robot, Workspace, quoted, workspace
+from emdeg.robot import Robot, Workspace, by_kind, quoted, workspace
 from emdeg.simulation import Fourier
 
 STARTS = 4
@@ -132,19 +131,8 @@ def _where(
     others: OtherLimits,
     notes: list[str],
 ) -> Workspace:
-    """The box in which the motion may lie; of closed loops one that closes everywhere."""
-    given = dict(ranges)
-    if robot.loops is not None:
-        middle = kind_of(robot).home(robot)
-        reach = _reach(robot, middle, others)
-        names = [joint.name for joint in robot.coordinates]
-        given = {name: (at - r, at + r) for name, at, r in zip(names, middle, reach)} | given
-        units = ["rad" if joint.kind == "revolute" else "m" for joint in robot.coordinates]
-        far = ", ".join(f"{r:.3g} {unit}" for r, unit in sorted(set(zip(reach.tolist(), units))))
-        notes.append(f"its loops close {far} about where they are closed first: the motion stays there")
-        if not moves_by_motors(robot):
-            words = "from its motors' positions its loops close numerically only: the motion is that of "
-            notes.append(f"{words}{', '.join(names)}, and the table holds what the motors do then")
+    """The box in which the motion may be."""
+    given = closing_ranges(robot, others, notes) | dict(ranges)
     for joint in robot.coordinates:
         bounded = joint.limits.lower is not None and joint.limits.upper is not None
         if joint.kind == "prismatic" and not bounded and joint.name not in given:
@@ -155,7 +143,19 @@ def _where(
     return workspace(robot, given, speed=speed, acceleration=acceleration)
 
 
-def _reach(robot: Robot, middle: Array, others: OtherLimits) -> Array:
+@by_kind
+def closing_ranges(robot: Robot, others: OtherLimits, notes: list[str]) -> dict[str, tuple[float, float]]:
+    """Ranges of coordinates outside of which the robot may not be able to be; `notes` are told."""
+    return {}
+
+
+@by_kind
+def option_of_coordinates(robot: Robot) -> str:
+    """The option of the command line that chooses the same coordinates."""
+    return ""
+
+
+def reach_about(robot: Robot, middle: Array, others: OtherLimits) -> Array:
     """(n) how far every coordinate may go from where the loops are closed first, at random poses all of which close."""
     evaluate = own_regressor(robot)
     directions = np.random.default_rng(0).uniform(-1, 1, size=(REACH_TRIES, len(middle)))
@@ -247,14 +247,14 @@ def excitation_files(found: Excitation) -> tuple[str, str]:
     """
     t = np.arange(round(found.seconds * found.rate) + 1) / found.rate
     robot, motion = found.robot, found.trajectory
-    names = [joint.name for joint in (robot.coordinates if robot.is_tree else robot.driven)]
+    names = [joint.name for joint in robot.driven]
     header = ["t", *(f"{what}_{name}" for what in MOTION for name in names)]
     columns = [t, *(column for array in motor_motion(robot, *motion(t)) for column in array.T)]
 
     def row(values: Array) -> str:
         return "[" + ", ".join(f"{v:.15g}" for v in values) + "]"
 
-    chosen = "" if robot.is_tree else " --coordinates " + ",".join(joint.name for joint in robot.coordinates)
+    chosen = option_of_coordinates(robot)
     lines = [
         "# A motion that shows the robot's parameters; what follows shows its efforts:",
         f"# emdeg torques ROBOT --trajectory THIS{chosen}",

@@ -13,7 +13,7 @@ from emdeg.dynamics.functions import inverse_dynamics
 from emdeg.identification.measured import motor_speeds, rms, without
 from emdeg.identification.payload_fit import unit_loads
 from emdeg.identification.recording import Recording
-from emdeg.robot import Payload, Robot
+from emdeg.robot import Link, Payload, Robot, by_kind
 
 LIKELIER = 0.7
 """The share of the rest that a load may leave beside offsets for it to be the likelier cause."""
@@ -72,7 +72,7 @@ def hidden_load(robot: Robot, recording: Recording) -> HiddenLoad | None:
         return None
     best = HiddenLoad(point[0], point[1] / other)
     links: list[HiddenLoad] = []
-    for number, link in enumerate(robot.links if robot.is_tree else ()):
+    for number, link in enumerate(carriers(robot)):
         units = (replace(robot, payloads=(*robot.payloads, *unit)) for unit in unit_loads(link.name))
         found = _fitted(rest, list(map(felt, units)))
         if found is not None and (found[0] is None or found[0] > 0):
@@ -82,6 +82,12 @@ def hidden_load(robot: Robot, recording: Recording) -> HiddenLoad | None:
     if least < BETTER * best.left:
         best = next(one for one in links if NEARLY * one.left <= least)
     return best if best.left < LIKELIER else None
+
+
+@by_kind
+def carriers(robot: Robot) -> Sequence[Link]:
+    """The links that may carry a load besides the tool's."""
+    return robot.links
 
 
 def _fitted(rest: Array, columns: Sequence[Array]) -> tuple[float | None, float] | None:

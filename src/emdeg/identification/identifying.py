@@ -16,14 +16,14 @@ from emdeg.dynamics.parameters import BaseParameters, base_parameters, combinati
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL, Fit, estimate
 from emdeg.identification.friction_choice import FrictionChoice, TermTest, term_tests
-from emdeg.identification.linear_model import BLOCK, Evaluate, LinearModel, rows_of
+from emdeg.identification.linear_model import Evaluate, LinearModel, rows_of
 from emdeg.identification.measured import Estimate, FrictionFit
 from emdeg.identification.motor_constants import in_newton_metres
 from emdeg.identification.recording import Log, read_log
 from emdeg.identification.regressors import base_regressor, by_motors, described, prior_values
 from emdeg.identification.samples import MOST_ROWS, LogSamples, fastest_speeds, prepare
 from emdeg.identification.suspicions import Doubt, explained_doubts, seen_doubts
-from emdeg.robot import Robot
+from emdeg.robot import Robot, by_kind
 
 Told = Callable[[str], None]
 Item = TypeVar("Item")
@@ -225,20 +225,9 @@ def refuse(doubted: Sequence[tuple[str, Doubt]], accept: bool) -> None:
         raise RobotError(rule, file=file)
 
 
+@by_kind
 def need_closed(robot: Robot, regressor: Evaluate, samples: LogSamples) -> None:
-    """RobotError where the robot's loops do not close as its motors stand: of that nothing can be computed."""
-    if robot.loops is None:
-        return
-    parts = [slice(a, a + BLOCK) for a in range(0, len(samples), BLOCK)]
-    rows = [regressor(samples.q[part], samples.qd[part], samples.qdd[part]) for part in parts]
-    open_ = np.concatenate([~np.isfinite(Y).all(axis=(1, 2)) for Y in rows])
-    if open_.any():
-        first, count = float(samples.t[int(np.argmax(open_))]), int(open_.sum())
-        words = (
-            f"its loops do not close at {count} of {len(samples)} samples, first at t = {first:.6g} s, on the way of"
-        )
-        words += " closing in which the robot starts: is an encoder's zero, its sign or its unit another, or a length?"
-        raise RobotError(f"{words} Nothing is identified", file=samples.file)
+    """RobotError where the robot cannot be as its motors stand: of that nothing can be computed."""
 
 
 def interval(fit: Fit, *columns: int) -> Estimate:

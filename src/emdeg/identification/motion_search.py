@@ -10,25 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.dynamics import kind_of
 from emdeg.dynamics.formulations import friction_laws
 from emdeg.dynamics.parameters import COLUMNS, BaseParameters, bodies_of
-from emdeg.errors import ClosureError, RobotError
+from emdeg.errors import RobotError
 from emdeg.identification.regressors import (
     moves_by_motors,
     own_regressor,
     prior_values,
     regressor_slopes,
 )
-from emdeg.loops import singularity_figures
 from emdeg.programs import program
-from emdeg.robot import ACCELERATION, SPEED, Joint, Robot, Workspace
+from emdeg.robot import ACCELERATION, SPEED, Joint, Robot, Workspace, by_kind
 from emdeg.runtime import compile
 from emdeg.simulation import Fourier, drive_limits, fourier
 
@@ -56,24 +53,10 @@ class OtherLimits:
     """(n) of the motors [rad/s, m/s]."""
     acceleration: Array
 
-    @cached_property
-    def sides(self) -> Array:
-        return self._sides(kind_of(self.robot).home(self.robot)[None])[0]
-
-    def _sides(self, q: Array) -> Array:
-        return np.sign(np.stack(singularity_figures(self.robot, q)[2:], axis=-1))
-
+    @by_kind
     def poses_kept(self, q: Array) -> bool:
-        """Whether the loops close at all poses q (m, n), on the robot's branch, and no other joint is at its end."""
-        if self.robot.is_tree:
-            return True
-        try:
-            joints = kind_of(self.robot).joint_positions(self.robot, q)
-            if not np.all(self._sides(q) == self.sides):
-                return False
-        except ClosureError:
-            return False
-        return all(_inside(joint, at, self.ranges) for joint, at in zip(self.robot.joints, joints.T))
+        """Whether the robot can be at all poses q (m, n), and no joint that is no coordinate is at its end."""
+        return True
 
     def kept(self, q: Array, speed: Array, acceleration: Array) -> bool:
         """Whether all is kept along a motion q (m, n) in which the motors have these speeds and accelerations."""
@@ -101,7 +84,13 @@ def other_limits(
     )
 
 
-def _inside(joint: Joint, at: Array, ranges: Mapping[str, Sequence[float]]) -> bool:
+@by_kind
+def spread_of_offsets(robot: Robot) -> float:
+    """How far from the middle of its range a random motion may be about a place, as a fraction of the range."""
+    return 0.25
+
+
+def inside(joint: Joint, at: Array, ranges: Mapping[str, Sequence[float]]) -> bool:
     """Whether a joint keeps its limits, and its range where it has one, with the margin of every limit."""
     ends = [(joint.limits.lower, joint.limits.upper), *((ranges[joint.name],) if joint.name in ranges else ())]
     low = max([float(one) for one, _ in ends if one is not None], default=-math.inf)
@@ -171,7 +160,7 @@ class MotionSearch:
     def start(self, rng: np.random.Generator) -> Array:
         """A random motion about a random place, not far beyond the limits."""
         middle = 0.5 * (self.low + self.high)
-        offset = middle + 0.25 * (self.high - self.low) * rng.uniform(-1, 1, self.n) * (self.robot.loops is None)
+        offset = middle + spread_of_offsets(self.robot) * (self.high - self.low) * rng.uniform(-1, 1, self.n)
         x = np.concatenate([offset, rng.normal(size=self.size - self.n)])
         q, qd, qdd = self.motion(x)
         room = np.minimum(self.high - offset, offset - self.low)

@@ -10,14 +10,12 @@ import numpy as np
 from emdeg.algebra import ZERO, Array, parse_number
 from emdeg.dynamics import BodyInertia
 from emdeg.dynamics.functions import link_transforms
-from emdeg.dynamics.parameters import COLUMNS
 from emdeg.identification.consistency import WIDTH, Bodies, consistent_bodies, massless_links
 from emdeg.identification.estimation import NORMAL
 from emdeg.identification.identifying import Identification
 from emdeg.identification.measured import Estimate, FrictionFit, fit_friction
-from emdeg.loops import Rod, choose
 from emdeg.papers.bench import Measured, central, nine_digits, place, with_inertia
-from emdeg.robot import Friction, Robot, assemble, read_toml, to_toml, with_inertials
+from emdeg.robot import Friction, Robot, assemble, by_kind, read_toml, to_toml, with_inertials
 
 SOURCE = "identified from logs; what they do not show is as near to the file's as a body can be"
 
@@ -49,10 +47,14 @@ def identified_robot(found: Identification) -> tuple[Robot, Bodies]:
     new = replace(
         robot, links=tuple(links), payloads=(), tolerances=tolerances, sources=sources, nonphysical="", notes=()
     )
-    if robot.loops is not None:
-        rods = tuple(_identified_rod(rod, bodies.values[robot.n + k]) for k, rod in enumerate(robot.rods))
-        new = choose.with_coordinates(replace(new, constraints=replace(robot.loops, rods=rods)), found.coordinates)
+    new = with_identified_bodies(found, new, bodies)
     return assemble(read_toml(to_toml(new), f"{robot.name}.toml")), bodies
+
+
+@by_kind
+def with_identified_bodies(found: Identification, new: Robot, bodies: Bodies) -> Robot:
+    """The robot with the identified bodies that are no links."""
+    return new
 
 
 def identified_urdf(robot: Robot, text: str) -> str:
@@ -76,14 +78,6 @@ def identified_urdf(robot: Robot, text: str) -> str:
         J = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
         wanted[link.name] = (m.value, R @ np.array([v.value for v in com]) + p, J)
     return with_inertials(text, wanted)
-
-
-def _identified_rod(rod: Rod, own: Array) -> Rod:
-    """The rod with other masses along it; a robot file has no place for their tolerances."""
-    zz, mx, m = (float(own[COLUMNS.index(name)]) for name in ("ZZ", "MX", "M"))
-    numbers = (m, mx / (m * float(rod.length)), max(0.0, zz - mx * mx / m))
-    mass, com, inertia = (nine_digits(Measured(value)) for value in numbers)
-    return replace(rod, mass=mass, com=com, inertia=inertia, points=None)
 
 
 def _body(own: list[Measured]) -> BodyInertia:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from emdeg.loops.registration import EXTENSION
     from emdeg.loops.singularities import Conditions, conditions
     from emdeg.loops.state import LoopState
-    from emdeg.loops.views import singularity_figures, weak_loops, weakest
-    from emdeg.loops.virtual_work import equations_by_virtual_work, point_partials, turning_partials
+    from emdeg.loops.views import open_by, singularity_figures, weak_loops, weakest
+    from emdeg.loops.virtual_work import equations_by_virtual_work, named_partials
 
 on_demand(globals(), MODEL_FUNCTIONS)

@@ -31,7 +31,7 @@ from emdeg.dynamics.parameters.regressor import (
 from emdeg.dynamics.parameters.regressor import null_combinations as of_tree
 from emdeg.dynamics.spatial import Scalar, Transform
 from emdeg.errors import ClosureError
-from emdeg.loops import parameters, reduction
+from emdeg.loops import reduction
 from emdeg.loops.analytic_closure import Plan, root_count, solve
 from emdeg.loops.closing import closing_of, positions
 from emdeg.loops.kind import numeric_loop_state
@@ -185,7 +185,7 @@ def _generalized(
     link: Linkage, position: Sequence[Position], move: reduction.TreeRates, qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> Matrix:
     """The coordinates' efforts per unit of every parameter."""
-    Y = parameters.regressor(link, position, move.qd, reduction.accelerations(link, move, qd, qdd))
+    Y = reduction.regressor(link, position, move.qd, reduction.accelerations(link, move, qd, qdd))
     return product(transposed(move.W), Y, link.tree.zero)
 
 

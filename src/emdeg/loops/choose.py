@@ -16,9 +16,14 @@ def with_coordinates(robot: Robot, coordinates: Sequence[str]) -> Robot:
     return replace(robot, constraints=replace(loops_of(robot), coordinates=_numbers(robot, coordinates)))
 
 
+def with_named_coordinates(robot: Robot, names: str) -> Robot:
+    """The same, names with commas between them."""
+    return with_coordinates(robot, [name.strip() for name in names.split(",")])
+
+
 def with_driven(robot: Robot, driven: Sequence[str]) -> Robot:
     """The robot with motors at other joints of its tree, by name; more than it has freedoms share the efforts."""
-    return replace(robot, constraints=replace(loops_of(robot), driven=_numbers(robot, driven), allocation=()))
+    return replace(robot, constraints=loops_of(robot).with_actuated(_numbers(robot, driven)))
 
 
 def with_allocation(robot: Robot, shares: Mapping[str, float]) -> Robot:

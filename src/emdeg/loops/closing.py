@@ -14,9 +14,17 @@ from emdeg.errors import ClosureError, RobotError
 from emdeg.loops.analytic_closure import Plan, solve
 from emdeg.loops.continuation import follow, followed, march
 from emdeg.loops.description import Loops
-from emdeg.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
+from emdeg.loops.linkage import Linkage, linkage_of, loops_of
 from emdeg.loops.mobility import Mobility, check, generic_places, is_special, mobility
-from emdeg.loops.newton import MORE_DIGITS, closed_by_newton, open_rows, positions_of, size_of, whole
+from emdeg.loops.newton import (
+    MORE_DIGITS,
+    closed_by_newton,
+    joint_sizes,
+    open_rows,
+    positions_of,
+    row_names,
+    whole,
+)
 from emdeg.loops.plan import find_plan, moded, settled
 from emdeg.robot import Robot, massless, need_numbers, remembered, substitute
 
@@ -153,7 +161,7 @@ def surroundings(robot: Robot) -> Surroundings:
     """The start, and as much room about it as keeps every loop closed whichever way the coordinates go."""
     found = numbered(robot)
     own = list(found.link.coordinates)
-    room = NEAR * np.where(np.array(found.link.tree.revolute)[own], 1.0, size_of(found.link))
+    room = NEAR * joint_sizes(found.link)[own]
     ways = np.random.default_rng(0).uniform(-1, 1, (64, len(own)))
     ways[:32] = np.sign(ways[:32])
     while room.min() > 1e-9 and not reached(found, found.home + room * ways).all():
@@ -191,12 +199,12 @@ def positions(found: Ready, q: Array) -> list[Any]:
         position = solve(link, found.plan, coordinate_positions(link, q), reach_root)
     missed = open_rows(link, position)
     if not np.all(missed < OPEN):
-        rows = constraints(whole(link), world_frames(link, position))
+        names = row_names(whole(link))
         worst = np.nan_to_num(missed, nan=np.inf).reshape(-1, missed.shape[-1]).max(axis=0)
         place = int(np.argmax(worst))
         count = int(np.count_nonzero(~(missed < OPEN).all(axis=-1)))
         where = "the pose" if missed.ndim == 1 else f"{count} of {missed[..., 0].size} poses"
-        loop = rows[place].name if place < len(rows) else rows[0].name
+        loop = names[place] if place < len(names) else names[0]
         raise ClosureError(loop, f"{where} cannot be reached: the loop stays open by {worst[place]:.3g} of its size")
     return position
 

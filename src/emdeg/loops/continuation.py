@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from emdeg.algebra import Array
 from emdeg.errors import ClosureError
 from emdeg.loops.linkage import Linkage
-from emdeg.loops.newton import CLOSED, corrected, evaluated, row_sizes, size_of, turned_seams, whole
+from emdeg.loops.newton import CLOSED, corrected, joint_sizes, scaled, size_of, turned_seams, wrapped
 
 Truths = NDArray[np.bool_]
 
@@ -52,7 +52,7 @@ class Marched:
 def march(link: Linkage, begin: Array, way: Array) -> Marched:
     """Every closed configuration `begin` (k, n) followed while its coordinates move by `way` (k, nu)."""
     own, rest = list(link.coordinates), list(link.dependent)
-    scale = _scales(link)
+    scale = joint_sizes(link)
     q, count = np.array(begin, dtype=np.float64), len(begin)
     reach = STRIDE / np.maximum((np.abs(way) / scale[own]).max(axis=-1, initial=0.0), STRIDE)
     done, step, longest = np.zeros(count), np.maximum(reach, FIRST), np.maximum(reach, 2 * FIRST)
@@ -91,20 +91,12 @@ def march(link: Linkage, begin: Array, way: Array) -> Marched:
         alive[failed] = step[failed] >= SHORTEST
 
 
-def _scales(link: Linkage) -> Array:
-    """(n,): what a joint's change is measured in: radians, or the mechanism's size."""
-    return np.where(np.array(link.tree.revolute), 1.0, size_of(link))
-
-
 def _tangent(link: Linkage, q: Array) -> tuple[Array, Array]:
     """(the dependent joints' change per coordinate's (k, nd, nu), the sign of the independent rows' determinant)."""
     own, rest = list(link.coordinates), list(link.dependent)
-    every = whole(link)
-    _, _, J = evaluated(every, q)
-    J = J / row_sizes(every)[:, None]
+    _, J = scaled(link, q)
     W = -(np.linalg.pinv(J[..., rest], rcond=1e-10) @ J[..., own])
-    rows = list(link.rows) if link.rows is not None else list(range(J.shape[-2]))
-    block = J[..., rows, :][..., rest]
+    block = J[..., list(range(J.shape[-2]) if link.rows is None else link.rows), :][..., rest]
     sign = np.sign(np.linalg.det(block)) if block.shape[-1] == block.shape[-2] else np.ones(len(q))
     return W, sign
 
@@ -119,7 +111,7 @@ def continued(link: Linkage, at: Array, pose: Array, leg: str = "") -> tuple[Arr
     if not step.arrived[0]:
         place = ", ".join(f"{x:.6g}" for x in step.q[0, own])
         raise ClosureError(
-            (*link.bars, *link.meetings)[0].name,
+            link.loops[0].name,
             f"the path cannot be followed{leg}: it ends at ({place}), where ways of closing meet or reach ends",
         )
     q = step.q[0]
@@ -135,17 +127,11 @@ def follow(link: Linkage, start: Array, target: Array) -> Array:
     way leads back from it.
     """
     if not np.isfinite(target).all():
-        raise ClosureError((*link.bars, *link.meetings)[0].name, "it stays open where a coordinate is not a number")
+        raise ClosureError(link.loops[0].name, "it stays open where a coordinate is not a number")
     q, arrived = followed(link, start, target)
     for place in np.argwhere(~arrived):
         q[tuple(place)] = _own_root(link, start, target[tuple(place)])
     return q
-
-
-def _leads_to(link: Linkage, q: Array, start: Array) -> bool:
-    """Whether a way leads back from a closed configuration: there may be none, though no other root has its sign."""
-    (back,), (arrived,) = followed(link, q, start[None, list(link.coordinates)])
-    return bool(arrived) and _apart(back, start, np.array(link.tree.revolute), _scales(link)) < SAME
 
 
 def followed(link: Linkage, start: Array, target: Array) -> tuple[Array, Truths]:
@@ -153,8 +139,7 @@ def followed(link: Linkage, start: Array, target: Array) -> tuple[Array, Truths]
     own = list(link.coordinates)
     poses = target.reshape(-1, target.shape[-1])
     turning = np.array(link.tree.revolute)[own]
-    way = poses - start[own]
-    way = np.where(turning, np.remainder(way + np.pi, 2 * np.pi) - np.pi, way)
+    way = wrapped(poses - start[own], turning)
     q, arrived = np.full((len(poses), len(start)), np.nan), np.zeros(len(poses), dtype=bool)
     for legs in _ways(link, way, turning):
         left = np.flatnonzero(~arrived)
@@ -198,27 +183,20 @@ def roots_at(link: Linkage, start: Array, pose: Array) -> Array:
     guesses[:, own] = pose
     found, values = corrected(link, guesses, rest)
     closed = found[np.abs(values).max(axis=-1) < CLOSED]
-    closed = closed[(_stiffness(link, closed) > LOOSE) & ~turned_seams(link, closed)]
-    closed[:, turning] = np.remainder(closed[:, turning] + np.pi, 2 * np.pi) - np.pi
+    stiffness = np.linalg.svd(scaled(link, closed)[1][..., rest], compute_uv=False)[..., -1]
+    closed = wrapped(closed[(stiffness > LOOSE) & ~turned_seams(link, closed)], turning)
     closed[:, own] = pose
-    scale, kept = _scales(link), []
+    kept: list[Array] = []
     for q in closed:
-        if not any(_apart(q, other, turning, scale) < SAME for other in kept):
+        if all(apart(link, q, other) >= SAME for other in kept):
             kept.append(q)
     kept.sort(key=lambda q: tuple(np.round(q, 6)))
     return np.array(kept).reshape(len(kept), link.n)
 
 
-def _stiffness(link: Linkage, q: Array) -> Array:
-    """(k,): the smallest singular value of all equations by the dependent joints, over the mechanism's size."""
-    every = whole(link)
-    J = evaluated(every, q)[2] / row_sizes(every)[:, None]
-    return np.asarray(np.linalg.svd(J[..., list(link.dependent)], compute_uv=False)[..., -1], np.float64)
-
-
-def _apart(a: Array, b: Array, turning: Array, scale: Array) -> float:
-    way = a - b
-    return float((np.abs(np.where(turning, np.remainder(way + np.pi, 2 * np.pi) - np.pi, way)) / scale).max())
+def apart(link: Linkage, a: Array, b: Array) -> float:
+    """How far two configurations are apart (rad, or a share of the mechanism's size)."""
+    return float((np.abs(wrapped(a - b, link.tree.revolute)) / joint_sizes(link)).max())
 
 
 def signs(link: Linkage, q: Array) -> Array:
@@ -228,12 +206,14 @@ def signs(link: Linkage, q: Array) -> Array:
 
 def _own_root(link: Linkage, start: Array, pose: Array) -> Array:
     roots = roots_at(link, start, pose)
-    loop = (*link.bars, *link.meetings)[0].name
+    loop = link.loops[0].name
     if not len(roots):
         raise ClosureError(loop, "the pose cannot be reached: the loop does not close there")
     own = roots[signs(link, roots) == signs(link, start[None])[0]]
-    if len(own) == 1 and _leads_to(link, own[0], start):
-        return own[0]
+    if len(own) == 1:  # a way has to lead back from it: it may be apart though no other root has its sign
+        (back,), (arrived,) = followed(link, own[0], start[None, list(link.coordinates)])
+        if arrived and apart(link, back, start) < SAME:
+            return own[0]
     raise ClosureError(
         loop,
         f"the pose is not reached from the start without passing a singular one; the loops close there in "

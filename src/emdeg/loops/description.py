@@ -180,6 +180,9 @@ class Loops(Constraints):
     def actuated(self, n: int) -> tuple[int, ...]:
         return self.driven
 
+    def with_actuated(self, joints: tuple[int, ...]) -> Loops:
+        return replace(self, driven=joints, allocation=())
+
     @property
     def bodies(self) -> tuple[Rod, ...]:
         return self.rods
@@ -195,6 +198,14 @@ class Loops(Constraints):
     @property
     def digested(self) -> object:
         return self
+
+    @property
+    def effort_weights(self) -> tuple[Fraction, ...]:
+        return self.allocation
+
+    @property
+    def symbol_values(self) -> Mapping[str, Fraction]:
+        return dict(self.values)
 
     def exact_values(self) -> Iterable[Exact | Angle]:
         for rod in self.rods:

@@ -22,7 +22,6 @@ from emdeg.dynamics.joints import Position
 from emdeg.dynamics.mechanism import frames, lift_positions
 from emdeg.dynamics.spatial import Scalar, Vec3, add, cross, scale, total
 from emdeg.dynamics.state import Balance, Outputs
-from emdeg.loops import parameters as rigid_bodies
 from emdeg.loops import reduction, rod_legs
 from emdeg.loops.linkage import Columns, anchor_point, world_frames
 from emdeg.loops.state import LoopState
@@ -112,7 +111,7 @@ def _slopes(s: LoopState, values: Sequence[Scalar], of: int) -> Matrix:
 def regressor(s: LoopState) -> Outputs:
     """The opened tree's own regressor and the rods', handed to the motors column by column."""
     move = s.motion(s.qd)
-    Y = rigid_bodies.regressor(s.link, s.position, move.qd, reduction.accelerations(s.link, move, s.qd, s.qdd))
+    Y = reduction.regressor(s.link, s.position, move.qd, reduction.accelerations(s.link, move, s.qd, s.qdd))
     J = [move.W[k] for k in s.link.driven]
     return {"Y": reduction.allocated(s.link, J, product(transposed(move.W), Y, s.tree.zero))}
 
@@ -121,7 +120,7 @@ def inverse_dynamics_by_legs(s: LoopState) -> Outputs | None:
     legs = None if s.link.redundant else rod_legs.legs_of(s.link, s.plan)
     if legs is None:
         return None
-    q = [s.coordinates[k] for k in s.link.coordinates]  # slides, each its own position
+    q: list[Any] = [s.coordinates[k] for k in s.link.coordinates]  # slides, each its own position
     return {"tau": rod_legs.inverse_dynamics(s.link, legs, q, s.qd, s.qdd, s.root)}
 
 

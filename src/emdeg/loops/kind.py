@@ -27,6 +27,7 @@ from emdeg.loops.closing import (
     surroundings,
 )
 from emdeg.loops.linkage import linkage_of
+from emdeg.loops.newton import angles_of
 from emdeg.loops.rounding import need_steady
 from emdeg.loops.singularities import require_regular
 from emdeg.loops.state import LoopState, NumericLoopState
@@ -40,10 +41,7 @@ class ClosedLoops(MechanismKind):
     name: str = description.CLOSED_LOOPS
     example: ClassVar = ("emdeg.loops", "fivebar", "[2.0, 1.0]")
     larger_example: ClassVar = example
-    explicit: ClassVar = "blocks"
-
-    def is_everywhere(self, robot: Robot) -> bool:
-        return False
+    has_formulas: ClassVar = False
 
     def state(self, robot: Robot, inputs: Inputs) -> LoopState:
         looked = closing_of(robot)
@@ -97,23 +95,17 @@ class ClosedLoops(MechanismKind):
     def surroundings(self, robot: Robot) -> Surroundings:
         return surroundings(robot)
 
-    def has_programs(self, robot: Robot) -> bool:
-        return closing_of(robot).plan is not None
-
-    def roots(self, robot: Robot) -> int:
-        return root_count(closing_of(robot).plan or ())
+    def roots(self, robot: Robot) -> int | None:
+        plan = closing_of(robot).plan
+        return None if plan is None else root_count(plan)
 
     @property
     def singular_places(self) -> int:
         return 4  # they may close in ways that differ
 
     def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
-        s, shape = self.numbers(robot, {"q": q})
-        given = np.asarray(q, dtype=np.float64)
-        values = [np.arctan2(*at) if turns else at for at, turns in zip(s.position, s.tree.revolute)]
-        for i, k in enumerate(s.link.coordinates):
-            values[k] = given[..., i]
-        return np.stack([np.broadcast_to(v, shape) for v in values], -1)
+        s, _ = self.numbers(robot, {"q": q})
+        return angles_of(s.link, s.position, np.asarray(q, dtype=np.float64))
 
     def need_possible(self, robot: Robot, q: ArrayLike) -> None:
         s, _ = self.numbers(robot, {"q": q})

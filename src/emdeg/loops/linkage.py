@@ -20,6 +20,7 @@ from emdeg.dynamics.mechanism import (
     frames,
     in_base,
     lift_positions,
+    link_frame,
     mechanism_of,
     path,
     pose_matrices,
@@ -102,6 +103,11 @@ class Linkage:
     @property
     def n(self) -> int:
         return self.tree.n
+
+    @property
+    def loops(self) -> tuple[Bar | Meeting, ...]:
+        """What closes the loops, rods first."""
+        return (*self.bars, *self.meetings)
 
     @property
     def redundant(self) -> bool:
@@ -208,33 +214,6 @@ def point_columns(mech: Mechanism, world: Frames, link: int, point: Vec3) -> Col
     return found
 
 
-def constraints(link: Linkage, world: Frames) -> list[Row]:
-    """Every constraint equation, rods first; those of `link.rows` only, where they are chosen."""
-    rows: list[Row] = []
-    for bar in link.bars:
-        rows.append(_bar_row(link, bar, world))
-    for meeting in link.meetings:
-        rows += _meeting_rows(link, meeting, world)
-    return rows if link.rows is None else [rows[i] for i in link.rows]
-
-
-def _only(link: Linkage, one: int, other: int) -> tuple[list[int], list[int]]:
-    """The joints that move the first link and not the second, and the reverse."""
-    a, b = path(link.tree, one), path(link.tree, other)
-    return [k for k in a if k not in b], [k for k in b if k not in a]
-
-
-def _bar_row(link: Linkage, bar: Bar, world: Frames) -> Row:
-    """(U.U - l^2) / 2 = 0 with U from the first end to the second (Asadi and Heydari (4), (8))."""
-    C, A = anchor_point(bar.first, world), anchor_point(bar.second, world)
-    U = sub(A, C)
-    first, second = _only(link, bar.first.link, bar.second.link)
-    by_C = point_columns(link.tree, world, bar.first.link, C)
-    by_A = point_columns(link.tree, world, bar.second.link, A)
-    by = {k: -dot(U, by_C[k]) for k in first} | {k: dot(U, by_A[k]) for k in second}
-    return Row(bar.name, (dot(U, U) - bar.length_squared) / 2, by)
-
-
 _POINTS = (("base", 0), ("base", 1), ("base", 2))
 _AXES = (("across", 0, 1), ("across", 1, 2), ("across", 2, 0))
 CLOSING_ROWS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
@@ -248,41 +227,55 @@ CLOSING_ROWS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
 an axis of the first end and one of the second."""
 
 
-def _meeting_rows(link: Linkage, meeting: Meeting, world: Frames) -> list[Row]:
-    a, b = meeting.first, meeting.second
+def constraints(link: Linkage, world: Frames) -> list[Row]:
+    """Every constraint equation, rods first; those of `link.rows` only, where they are chosen."""
+    rows = [row for loop in link.loops for row in _rows(link, loop, world)]
+    return rows if link.rows is None else [rows[i] for i in link.rows]
+
+
+def _rows(link: Linkage, loop: Bar | Meeting, world: Frames) -> list[Row]:
+    """A loop's equations; a rod's is (U.U - l^2) / 2 = 0, U from end to end (Asadi and Heydari (4), (8))."""
+    mech, a, b = link.tree, loop.first, loop.second
     C, A = anchor_point(a, world), anchor_point(b, world)
-    X, Y = anchor_axes(a, world), anchor_axes(b, world)
+    X, Y = (anchor_axes(end, world) if isinstance(loop, Meeting) else end.R for end in (a, b))
     U = sub(A, C)
-    first, second = _only(link, a.link, b.link)
-    by_C = point_columns(link.tree, world, a.link, C)
-    by_A = point_columns(link.tree, world, b.link, A)
-    turning = [k for k in (*first, *second) if link.tree.revolute[k]]
+    before, after = path(mech, a.link), path(mech, b.link)
+    first, second = [k for k in before if k not in after], [k for k in after if k not in before]
+    by_C, by_A = point_columns(mech, world, a.link, C), point_columns(mech, world, b.link, A)
 
-    def along(direction: Vec3, fixed: bool) -> Row:
-        """direction . U = 0; `fixed` in the base, or turning with the first end."""
-        by = {k: -dot(direction, by_C[k]) for k in first} | {k: dot(direction, by_A[k]) for k in second}
-        if not fixed:
-            for k in first:
-                if link.tree.revolute[k]:
-                    by[k] = by[k] + dot(cross(column(world.R[k], 2), direction), U)
-        return Row(meeting.name, dot(direction, U), by)
+    def along(direction: Vec3) -> dict[int, Scalar]:
+        """The derivatives of direction . U, the direction fixed in the base."""
+        return {k: -dot(direction, by_C[k]) for k in first} | {k: dot(direction, by_A[k]) for k in second}
 
-    def across(u: Vec3, v: Vec3) -> Row:
-        """u . v = 0, u on the first end and v on the second."""
-        w = cross(u, v)
-        by = {k: dot(column(world.R[k], 2), w) for k in turning}
-        return Row(meeting.name, dot(u, v), {k: value if k in first else -value for k, value in by.items()})
-
-    zero, one = link.tree.zero, link.tree.one
+    if isinstance(loop, Bar):
+        by = along(U)
+        return [Row(loop.name, (dot(U, U) - loop.length_squared) / 2, by)]
+    zero, one = mech.zero, mech.one
     unit = ((one, zero, zero), (zero, one, zero), (zero, zero, one))
     rows = []
-    for kind, *axes in CLOSING_ROWS[meeting.kind]:
+    for kind, *axes in CLOSING_ROWS[loop.kind]:
         if kind == "across":
-            rows.append(across(column(X, axes[0]), column(Y, axes[1])))
-        else:
-            fixed = kind == "base"
-            rows.append(along(unit[axes[0]] if fixed else column(X, axes[0]), fixed))
+            u, v = column(X, axes[0]), column(Y, axes[1])
+            w = cross(u, v)
+            by = {k: dot(column(world.R[k], 2), w) for k in (*first, *second) if mech.revolute[k]}
+            rows.append(Row(loop.name, dot(u, v), {k: x if k in first else -x for k, x in by.items()}))
+            continue
+        direction = unit[axes[0]] if kind == "base" else column(X, axes[0])
+        by = along(direction)
+        for k in first if kind == "along" else ():  # the direction turns with the first end
+            if mech.revolute[k]:
+                by[k] = by[k] + dot(cross(column(world.R[k], 2), direction), U)
+        rows.append(Row(loop.name, dot(direction, U), by))
     return rows
+
+
+def open_values(link: Linkage, position: Sequence[Position]) -> list[tuple[str, Scalar]]:
+    """(loop, value) of every closure equation, redundant ones too, and s^2 + c^2 - 1 of every revolute joint."""
+    rows = constraints(replace(link, rows=None), world_frames(link, position))
+    circles = [
+        (f"joint {k + 1}", at[0] * at[0] + at[1] * at[1] - 1) for k, at in enumerate(position) if isinstance(at, tuple)
+    ]
+    return [*((row.name, row.value) for row in rows), *circles]
 
 
 def jacobian_matrix(link: Linkage, rows: Sequence[Row]) -> list[list[Scalar]]:
@@ -305,3 +298,65 @@ def rate_of(values: Any, zero: Scalar) -> Any:
     if isinstance(values, (list, tuple)):
         return [rate_of(value, zero) for value in values]
     return derivative(values, 0, zero, TIME)
+
+
+class Place:
+    """Where links are while their joints' positions become known one after the other."""
+
+    def __init__(self, link: Linkage, known: Mapping[int, Position]) -> None:
+        self.link = link
+        self.mech = link.tree
+        self.loops = {loop.name: loop for loop in link.loops}
+        self.position: dict[int, Position] = dict(known)
+        self._world: dict[int, tuple[Mat3, Vec3]] = {BASE: link.tree.base}
+
+    def world(self, k: int) -> tuple[Mat3, Vec3]:
+        """Link k's frame in the base frame."""
+        if k not in self._world:
+            self._world[k] = self._beyond(k, self.position[k])
+        return self._world[k]
+
+    def rest(self, k: int) -> tuple[Mat3, Vec3]:
+        """Link k's frame in the base frame with its joint at zero."""
+        return self._beyond(k, self.zero(k))
+
+    def _beyond(self, k: int, at: Position) -> tuple[Mat3, Vec3]:
+        R, p = self.world(self.mech.parent[k])
+        inner = link_frame(self.mech, k, at)
+        return matmul(R, inner[0]), add(p, mul(R, inner[1]))
+
+    def hinge(self, k: int) -> Anchor:
+        """Link k's frame on the link before it, with its joint at zero."""
+        R, p = link_frame(self.mech, k, self.zero(k))
+        return Anchor(self.mech.parent[k], R, p)
+
+    def zero(self, k: int) -> Position:
+        zero, one = self.mech.zero, self.mech.one
+        return self.mech.joints[k].at_zero(zero, one)
+
+    def rod(self, name: str) -> Bar:
+        loop = self.loops[name]
+        assert isinstance(loop, Bar)
+        return loop
+
+    def point(self, anchor: Anchor) -> Vec3:
+        """An anchor's point in the base frame."""
+        if anchor.link == BASE:
+            return anchor.p
+        R, p = self.world(anchor.link)
+        return add(p, mul(R, anchor.p))
+
+    def axes(self, anchor: Anchor) -> Mat3:
+        """An anchor's axes in the base frame, as columns."""
+        return anchor.R if anchor.link == BASE else matmul(self.world(anchor.link)[0], anchor.R)
+
+    def local(self, anchor: Anchor, k: int) -> Vec3:
+        """An anchor's point in link k's frame, every joint between them known."""
+        p, at = anchor.p, anchor.link
+        while at != k:
+            inner = link_frame(self.mech, at, self.position[at])
+            p, at = add(inner[1], mul(inner[0], p)), self.mech.parent[at]
+        return p
+
+    def moves(self, k: int, anchor: Anchor) -> bool:
+        return k in path(self.mech, anchor.link)

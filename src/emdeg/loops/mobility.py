@@ -14,9 +14,9 @@ from emdeg.algebra.linear import Matrix, eliminate, independent_rows
 from emdeg.dynamics.spatial import Scalar
 from emdeg.errors import ClosureError, RobotError
 from emdeg.loops.analytic_closure import Plan
-from emdeg.loops.levels import LevelStep, Tie
+from emdeg.loops.linear_steps import AffineRelation, LinearSolve
 from emdeg.loops.linkage import Linkage, Pivots, loops_of
-from emdeg.loops.newton import MORE_DIGITS, closed_by_newton, evaluated, row_sizes
+from emdeg.loops.newton import MORE_DIGITS, closed_by_newton, evaluated, normalized, row_names
 from emdeg.loops.rational import places_modulo_a_prime
 from emdeg.loops.reduction import constraint_jacobian
 from emdeg.robot import Robot
@@ -61,13 +61,11 @@ def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None, speci
 
     Of a `special` geometry the pivots are looked for, too.
     """
-    names, _, J = evaluated(link, generic_places(link, start))
-    weights = np.linalg.norm(J, axis=-1, keepdims=True)
     # A row of rounding alone, such as what lies across the plane of a linkage that is tilted anyhow, stays small.
-    scaled = J / np.maximum(weights, FADING * row_sizes(link)[:, None])
-    ranks = [int(np.linalg.matrix_rank(one, tol=GAP * max(1.0, np.linalg.norm(one, 2)))) for one in scaled]
+    J = normalized(link, evaluated(link, generic_places(link, start))[1], FADING)
+    ranks, names = _ranks(J), row_names(link)
     rank = max(ranks)
-    rows = _independent_rows(scaled[int(np.argmax(ranks))], rank)
+    rows = _independent_rows(J[int(np.argmax(ranks))], rank)
     exact, pivots = False, None
     if plan is not None:
         for over, position, prime in islice(places_modulo_a_prime(robot, plan), 1):
@@ -82,7 +80,7 @@ def mobility(robot: Robot, link: Linkage, start: Array, plan: Plan | None, speci
 
 def is_special(plan: Plan | None) -> bool:
     """Whether a plan rests on what joints have in common: then entries of the equations may be zero unseen."""
-    return plan is not None and any(isinstance(step, LevelStep | Tie) for step in plan)
+    return plan is not None and any(isinstance(step, LinearSolve | AffineRelation) for step in plan)
 
 
 def _pivots(link: Linkage, Phi: Matrix) -> Pivots:
@@ -96,9 +94,7 @@ def _pivots(link: Linkage, Phi: Matrix) -> Pivots:
 
 def _if_rounded(link: Linkage, start: Array) -> str:
     """What to add where the equations are nearly dependent: words on digits, or nothing."""
-    _, _, J = evaluated(link, start)
-    J = J / np.maximum(np.linalg.norm(J, axis=-1, keepdims=True), FADING * row_sizes(link)[:, None])
-    sizes = np.linalg.svd(J, compute_uv=False)
+    sizes = np.linalg.svd(normalized(link, evaluated(link, start)[1], FADING), compute_uv=False)
     if sizes[-1] > ALMOST * sizes[0]:
         return ""
     return f"; it all but moves (its equations are independent by {sizes[-1] / sizes[0]:.1g} only): {MORE_DIGITS}"
@@ -113,6 +109,11 @@ def generic_places(link: Linkage, start: Array) -> Array:
         except ClosureError:
             continue
     return np.array(places or [start])
+
+
+def _ranks(J: Array) -> list[int]:
+    """The rank of each of many matrices."""
+    return [int(np.linalg.matrix_rank(one, tol=GAP * max(1.0, float(np.linalg.norm(one, 2))))) for one in J]
 
 
 def _independent_rows(J: Array, rank: int) -> tuple[int, ...]:
@@ -132,7 +133,7 @@ def _independent_rows(J: Array, rank: int) -> tuple[int, ...]:
 def check(robot: Robot, link: Linkage, found: Mobility, start: Array) -> None:
     """RobotError unless coordinates and driven joints are as many as the freedoms and describe and hold them."""
     freedoms, names = found.freedoms, [joint.name for joint in robot.joints]
-    loops = ", ".join(dict.fromkeys(x.name for x in (*link.bars, *link.meetings)))
+    loops = ", ".join(dict.fromkeys(x.name for x in link.loops))
     if freedoms == 0:
         raise RobotError(
             f"it is over-constrained: the loops {loops} leave no motion ({found}){_if_rounded(link, start)}",
@@ -155,14 +156,13 @@ def check(robot: Robot, link: Linkage, found: Mobility, start: Array) -> None:
             f"its allocation leaves {len(shares)} driven joints for {freedoms} freedoms: give more of them a share",
             body=robot.name,
         )
-    _, _, J = evaluated(link, generic_places(link, start))
+    _, J = evaluated(link, generic_places(link, start))
     for what, others, joints in (
         ("coordinates", link.dependent, link.coordinates),
         ("driven joints", link.passive, link.driven),
     ):
         block = J[..., list(found.rows), :][..., list(others)]
-        ranks = [int(np.linalg.matrix_rank(one, tol=GAP * max(1.0, float(np.linalg.norm(one, 2))))) for one in block]
-        if max(ranks) < min(found.rank, len(others)):
+        if max(_ranks(block)) < min(found.rank, len(others)):
             raise RobotError(
                 f"its {what} ({', '.join(names[k] for k in joints)}) do not determine how it moves: choose others",
                 body=robot.name,

@@ -7,26 +7,21 @@ have the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
-from emdeg.dynamics.mechanism import path
 from emdeg.errors import RobotError, StateError
 from emdeg.loops import choose
-from emdeg.loops.analytic_closure import Plan, Point, Slide, Step, Trilaterate, Turn, solve, take
+from emdeg.loops.analytic_closure import CircleIntersection, Leg, Plan, solve
 from emdeg.loops.closing import OPEN, Ready, closing_of, coordinate_positions, positions, ready
 from emdeg.loops.continuation import continued, roots_at, signs
-from emdeg.loops.levels import Tie
-from emdeg.loops.linkage import Linkage
-from emdeg.loops.newton import open_rows
-from emdeg.loops.place import Place
-from emdeg.loops.plan import is_signed
+from emdeg.loops.linear_steps import AffineRelation
+from emdeg.loops.linkage import Linkage, Place
+from emdeg.loops.newton import angles_of, open_rows, wrapped
 from emdeg.robot import Robot
 
 MOST = 1024
@@ -69,7 +64,7 @@ def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
         joints = _closed(found, plan, pose)
         if joints is not None:
             result.append(_branch(found, plan, pose, joints))
-    if any(isinstance(step, Tie) for step in found.plan):
+    if any(isinstance(step, AffineRelation) for step in found.plan):
         # What is tied in this way of closing need not be in another: those are searched for.
         known = [one.joints for one in result]
         for one in _numeric(found, pose):
@@ -81,7 +76,7 @@ def branches(robot: Robot, q: ArrayLike) -> list[Branch]:
 def mode(robot: Robot, q: ArrayLike) -> Branch:
     """The way in which the robot closes its loops at q (n,): the one that all functions answer for."""
     found, pose = ready(robot), _pose(robot, q)
-    joints = _angles(found.link, positions(found, pose), pose)
+    joints = angles_of(found.link, positions(found, pose), pose)
     if found.plan is not None:
         return _branch(found, found.plan, pose, joints)
     near = [one for one in _numeric(found, pose) if _same(found.link, one.joints, joints)]
@@ -159,15 +154,13 @@ def follow_path(robot: Robot, q: ArrayLike) -> FollowedPath:
     own = list(found.link.coordinates)
     if path.ndim != 2 or path.shape[-1] != len(own) or len(path) < 2:
         raise StateError(f"a path has shape (poses, {len(own)}), two poses at least; got {path.shape}")
-    at = _angles(found.link, positions(found, path[0]), path[0])
+    at = angles_of(found.link, positions(found, path[0]), path[0])
     joints, meetings = [at], []
     for k, there in enumerate(path[1:]):
         at, met = continued(found.link, at, there, f" from pose {k} to pose {k + 1}")
         meetings += [MeetingOfModes(k, place) for place in met]
         joints.append(at)
-    turning = np.array(found.link.tree.revolute)
-    whole = np.where(turning[own], np.remainder(path[-1] - path[0] + np.pi, 2 * np.pi) - np.pi, path[-1] - path[0])
-    closed = bool(np.abs(whole).max() < SAME)
+    closed = bool(np.abs(wrapped(path[-1] - path[0], np.array(found.link.tree.revolute)[own])).max() < SAME)
     begin, end = (_label_at(robot, found, x) for x in (joints[0], joints[-1]))
     returned = closed and _same(found.link, joints[0], joints[-1])
     return FollowedPath(np.stack(joints), begin, end, tuple(meetings), closed, returned)
@@ -189,17 +182,15 @@ def _pose(robot: Robot, q: ArrayLike) -> Array:
 
 
 def _signed_plans(plan: Plan) -> list[Plan]:
-    choices: list[Sequence[Step]] = []
-    legs = sum(isinstance(step, Point) for step in plan)
-    signed = sum(is_signed(step) for step in plan)
+    """The plan with every choice of its signs."""
+    few = 2 ** sum(len(step.signs) for step in plan) <= MOST
+    choices = []
     for step in plan:
-        if not is_signed(step):
-            choices.append((step,))
-        elif isinstance(step, Point) and 2 ** (signed + legs) <= MOST:
-            choices.append([replace(step, sign=s, along=a) for a in (step.along, -step.along) for s in (1, -1)])
-        else:
-            choices.append([replace(step, sign=sign) for sign in (1, -1)])  # type: ignore[call-arg]
-    return [tuple(steps) for steps in product(*choices)]
+        variants = step.variants()
+        if isinstance(step, Leg):  # its own direction first, alone where there are many
+            variants = [x for a in (step.along, -step.along)[: 1 + few] for x in variants if x.along == a]  # type: ignore[attr-defined]
+        choices.append(variants)
+    return list(product(*choices))
 
 
 def _closed(found: Ready, plan: Plan, pose: Array) -> Array | None:
@@ -208,26 +199,12 @@ def _closed(found: Ready, plan: Plan, pose: Array) -> Array | None:
         position = solve(found.link, plan, coordinate_positions(found.link, pose), lambda value, _: np.sqrt(value))
         if not np.all(open_rows(found.link, position) < OPEN):
             return None
-    return _angles(found.link, position, pose)
-
-
-def _angles(link: Linkage, position: Sequence[Any], pose: Array) -> Array:
-    turning = link.tree.revolute
-    joints = np.array([float(np.arctan2(*at)) if r else float(at) for at, r in zip(position, turning)])
-    joints[list(link.coordinates)] = pose
-    return joints
+    return angles_of(found.link, position, pose)
 
 
 def signs_of(plan: Plan) -> dict[str, int]:
     """The signs that the plan's steps have, by loop; a leg that can run backwards has a second one, loop:along."""
-    found: dict[str, int] = {}
-    for step in plan:
-        if is_signed(step):
-            name = step.loops[0] if isinstance(step, Trilaterate) else step.loop
-            found[name] = step.sign  # type: ignore[union-attr]
-            if isinstance(step, Point):
-                found[f"{name}:along"] = step.along
-    return found
+    return {name: sign for step in plan for name, sign in step.signs.items()}
 
 
 def _branch(found: Ready, plan: Plan, pose: Array, joints: Array) -> Branch:
@@ -240,30 +217,21 @@ def _sides(found: Ready, plan: Plan, pose: Array) -> dict[str, str]:
     """Each knee's side: its distance from the base's origin against that of the step's other root."""
     sides: dict[str, str] = {}
     for i, step in enumerate(plan):
-        if isinstance(step, Turn | Slide) and not _on_a_hinge(found.link, step):
-            here, there = (
-                _knee(found.link, (*plan[:i], replace(step, sign=sign)), step, pose) for sign in (step.sign, -step.sign)
-            )
-            sides[step.loop] = "out" if here >= there else "in"
+        # A cylinder that swings has no knee, and runs backwards in its other mode.
+        if isinstance(step, CircleIntersection) and step.signs and not step.is_on_a_hinge(found.link):
+            other = (*plan[:i], replace(step, sign=-step.sign), *plan[i + 1 :])
+            here, there = (_knee(found.link, one[: i + 1], step, pose) for one in (plan, other))
+            sides[step.loop] = "out" if here >= there - SAME else "in"
     return sides
 
 
-def _on_a_hinge(link: Linkage, step: Turn | Slide) -> bool:
-    """Whether it is a cylinder that swings: it has no knee, and runs backwards in its other mode."""
-    return isinstance(step, Slide) and step.elbow in path(link.tree, link.tree.parent[step.joint])
-
-
-def _knee(link: Linkage, plan: Plan, step: Turn | Slide, pose: Array) -> float:
+def _knee(link: Linkage, plan: Plan, step: CircleIntersection, pose: Array) -> float:
     place = Place(link, coordinate_positions(link, pose))
     for one in plan:
-        take(place, one, lambda value, _: np.sqrt(np.maximum(value, 0.0)))
-    loop = next(x for x in (*link.bars, *link.meetings) if x.name == step.loop)
-    elbow = step.gap.elbow if isinstance(step, Turn) else step.elbow
+        one.take(place, lambda value, _: np.sqrt(np.maximum(value, 0.0)))
+    loop, elbow = place.loops[step.loop], step.gap.elbow
     moved = loop.first if place.moves(step.joint, loop.first) else loop.second
-    if elbow is not None and place.moves(elbow, moved):
-        point = place.rest(elbow)[1]
-    else:
-        point = place.point(moved)
+    point = place.rest(elbow)[1] if elbow is not None and place.moves(elbow, moved) else place.point(moved)
     return float(np.linalg.norm(np.array(point, dtype=np.float64)))
 
 
@@ -279,5 +247,4 @@ def _sign_text(link: Linkage, joints: Array) -> str:
 
 
 def _same(link: Linkage, a: Array, b: Array) -> bool:
-    from_turns = np.where(np.array(link.tree.revolute), np.remainder(a - b + np.pi, 2 * np.pi) - np.pi, a - b)
-    return bool(np.abs(from_turns).max() < SAME)
+    return bool(np.abs(wrapped(a - b, link.tree.revolute)).max() < SAME)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice, product
 from typing import Any, cast
@@ -10,33 +10,27 @@ from typing import Any, cast
 import numpy as np
 
 from emdeg.algebra import Array, Floats
-from emdeg.dynamics.mechanism import joint_conditions, link_frame, path
-from emdeg.dynamics.spatial import Vec3, column, cross, dot, scale, sub, tmul
+from emdeg.dynamics.mechanism import path
+from emdeg.dynamics.spatial import Vec3, column, cross, dot, scale, sub
 from emdeg.errors import RobotError
 from emdeg.loops.analytic_closure import (
     Aim,
-    Draw,
-    Drawn,
+    CircleIntersection,
+    ClosedForm,
     Gap,
-    Pin,
+    Leg,
     Plan,
-    Point,
-    Slide,
+    SphereIntersection,
     Step,
-    Trilaterate,
-    Turn,
     ends,
     lifted,
-    linear_gap,
     solve,
     triangle,
 )
-from emdeg.loops.levels import LevelStep, level_of
-from emdeg.loops.linkage import Bar, Linkage, Meeting, constraints, linkage_of, world_frames
+from emdeg.loops.linear_steps import ClosedPlaces, linear_steps
+from emdeg.loops.linkage import Bar, Linkage, Meeting, Place, linkage_of, open_values
 from emdeg.loops.newton import open_rows, positions_of, size_of
-from emdeg.loops.place import Place
 from emdeg.loops.rational import places_modulo_a_prime, written_out
-from emdeg.loops.ties import ClosedPlaces, further_steps
 from emdeg.robot import Robot
 
 NEAR = 1e-9
@@ -44,6 +38,8 @@ TRIED = 200
 """Places all over the coordinates' range at which a plan must close every loop, redundant equations included."""
 MISSED = 1e-9
 """What a row, scaled by the mechanism's size, may miss there; places where a root is as good as zero are left out."""
+
+Loop = Bar | Meeting
 
 
 def find_plan(link: Linkage, start: Array, generic: Array) -> Plan | None:
@@ -53,29 +49,25 @@ def find_plan(link: Linkage, start: Array, generic: Array) -> Plan | None:
     """
     place = Place(link, dict(enumerate(positions_of(link, generic[0]))))
     looked = ClosedPlaces(link, generic)
-    open_ = [*link.bars, *link.meetings]
+    open_ = [*link.loops]
     known = set(link.coordinates)
     plan: list[Step] = []
     while open_:
-        placed = [loop for loop in open_ if _carriers(place, loop) <= known]  # steps are told in the base's frame
-        for step, used, found in _candidates(place, placed, known):
-            plan.append(step)
-            known |= found
-            open_ = [loop for loop in open_ if loop not in used]
+        placed = [loop for loop in open_ if _carriers(place, loop) <= known]  # steps are stated in the base's frame
+        if (candidate := next(_candidates(place, placed, known), None)) is not None:
+            step, closed = candidate
+            steps: Sequence[Step] = (step,)
+            open_ = [loop for loop in open_ if loop not in closed]
+        elif all(not _unknown(place, loop, known) for loop in open_):
             break
-        else:
-            if all(not _unknown(place, loop, known) for loop in open_):
-                break
-            further = next(further_steps(looked, placed, known), None)
-            if further is None:
-                return None
-            steps, found = further
-            plan += steps
-            known |= found
+        elif (steps := next(linear_steps(looked, placed, known), ())) == ():
+            return None
+        plan += steps
+        known |= {k for step in steps for k in step.joints}
     if len(known) < link.n:
         return None
-    at_start = Place(link, dict(enumerate(positions_of(link, start))))
-    return tuple(_signed(at_start, step, start) for step in plan)
+    at_start = dict(enumerate(positions_of(link, start)))
+    return tuple(_signed_as(link, step, at_start) for step in plan)
 
 
 def settled(
@@ -90,7 +82,13 @@ def settled(
     over = linkage_of(robot, Floats(values)) if values else link
     if not _holds(over, plan, start) or not is_exact(robot, plan):
         return None
-    return _sole_ways(over, plan, start)
+    for i, step in enumerate(plan):  # where other loops rule out one of two expressions, the other is left
+        if isinstance(step, ClosedForm) and step.signs:
+            other = replace(step, sign=-step.sign)
+            if not _holds(over, (*plan[:i], other, *plan[i + 1 :]), start, near=False):
+                sole = ClosedForm(step.joints, step.loops, (step.expressions[0 if step.sign > 0 else -1],))
+                plan = (*plan[:i], sole, *plan[i + 1 :])
+    return plan
 
 
 def is_exact(robot: Robot, plan: Plan) -> bool:
@@ -100,164 +98,127 @@ def is_exact(robot: Robot, plan: Plan) -> bool:
     special only up to rounding make a mechanism that moves, but none of which anything can be proved.
     """
     for link, position, _ in islice(places_modulo_a_prime(robot, plan), 1):
-        rows = constraints(link, world_frames(link, position))
-        if any(row.value for row in rows) or any(joint_conditions(link.tree, position)):
+        if any(value for _, value in open_values(link, position)):
             return False
     return True
 
 
-def _sole_ways(link: Linkage, plan: Plan, start: Array) -> Plan:
-    """The plan without the ways that close a loop's own equations only: other loops' rule them out."""
-    for i, step in enumerate(plan):
-        if isinstance(step, Drawn) and len(step.ways) == 2:
-            other = replace(step, sign=-step.sign)
-            if not _holds(link, (*plan[:i], other, *plan[i + 1 :]), start, near=False):
-                sole = Drawn(step.joint, step.loop, (step.ways[0 if step.sign > 0 else -1],))
-                plan = (*plan[:i], sole, *plan[i + 1 :])
-    return plan
-
-
 def moded(plan: Plan, modes: Mapping[str, int]) -> Plan:
     """The plan with the signs that are asked for, by loop; RobotError where a loop has no such choice."""
-    left = dict(modes)
-    steps: list[Step] = []
+    left, steps = set(modes), []
     for step in plan:
-        names = step.loops if isinstance(step, Trilaterate) else (step.loop,)
-        wanted = next((modes[name] for name in names if name in modes), None)
-        if wanted is not None and is_signed(step):
-            step = replace(step, sign=wanted)  # type: ignore[call-arg]
-            left = {name: sign for name, sign in left.items() if name not in names}
-        if isinstance(step, Point) and (along := f"{step.loop}:along") in modes:
-            step = replace(step, along=left.pop(along))
+        if step.signs:
+            names = [*reversed(step.loops), *step.signs]  # of three rods each may name their step
+            wanted = {(step.loop if n in step.loops else n): modes[n] for n in names if n in modes}
+            left -= set(names)
+            step = step.with_signs(wanted)
         steps.append(step)
     if left:
         raise RobotError("the loop has no mode to choose: the others leave it one way to close", body=min(left))
     return tuple(steps)
 
 
-def is_signed(step: Step) -> bool:
-    """Whether the step has two branches."""
-    if isinstance(step, LevelStep):
-        return step.turns
-    return isinstance(step, Turn | Slide | Point | Trilaterate) or (isinstance(step, Drawn) and len(step.ways) == 2)
-
-
-def _unknown(place: Place, loop: Bar | Meeting, known: set[int]) -> list[int]:
+def _unknown(place: Place, loop: Loop, known: set[int]) -> list[int]:
     joints = {*path(place.mech, loop.first.link)} ^ {*path(place.mech, loop.second.link)}
     return sorted(joints - known)
 
 
-def _carriers(place: Place, loop: Bar | Meeting) -> set[int]:
+def _carriers(place: Place, loop: Loop) -> set[int]:
     """The joints that carry a loop as a whole."""
     return {*path(place.mech, loop.first.link)} & {*path(place.mech, loop.second.link)}
 
 
-def _candidates(
-    place: Place, loops: list[Bar | Meeting], known: set[int]
-) -> Iterator[tuple[Step, list[Bar | Meeting], set[int]]]:
+def _candidates(place: Place, loops: Sequence[Loop], known: set[int]) -> Iterator[tuple[Step, Sequence[Loop]]]:
+    """(step, the loops that it closes), the cheapest first."""
     revolute = place.mech.revolute
     for loop in loops:
-        unknown = _unknown(place, loop, known)
-        if len(unknown) == 1 and not revolute[unknown[0]]:
-            (k,) = unknown
-            if isinstance(loop, Bar):
-                yield Slide(k, loop.name), [loop], {k}
-            elif loop.kind != "prismatic":
-                yield Draw(k, loop.name), [loop], {k}
-        elif isinstance(loop, Meeting) and len(unknown) == 1 and loop.kind != "prismatic":
-            (k,) = unknown
-            for along in _lifts(place, loop):
-                if _length_across(place, Aim(k, loop.name, along), loop) > NEAR:
-                    yield Aim(k, loop.name, along), [loop], {k}
-        elif isinstance(loop, Meeting) and len(unknown) == 3 and _points(place, *unknown):
-            i, j, k = unknown
-            yield Point((i, j, k), loop.name), [loop], {i, j, k}
-        elif isinstance(loop, Meeting) and len(unknown) == 2 and loop.kind != "prismatic":
+        unknown, names = _unknown(place, loop, known), (loop.name,)
+        if len(unknown) == 1 and isinstance(loop, Bar):
+            if not revolute[unknown[0]]:
+                yield CircleIntersection((*unknown,), names, (Gap(),)), [loop]
+        elif isinstance(loop, Bar) or loop.kind == "prismatic":
+            continue
+        elif len(unknown) == 1 and not revolute[unknown[0]]:
+            yield Aim((*unknown,), names), [loop]
+        elif len(unknown) == 1:
+            for lift in _lifts(place, loop):
+                if _is_off_axis(place, unknown[0], loop, lift):
+                    yield Aim((*unknown,), names, lift), [loop]
+        elif len(unknown) == 2:
             for k, elbow in (unknown, unknown[::-1]):
-                if not revolute[k] and revolute[elbow] and _upright(place, k, elbow):
-                    yield Slide(k, loop.name, elbow=elbow), [], {k}
+                if not revolute[k] and revolute[elbow] and abs(_dot(_axis(place, k), _axis(place, elbow))) < NEAR:
+                    yield CircleIntersection((k,), names, (Gap(elbow),)), []
+        elif len(unknown) == 3 and _is_leg(place, *unknown):
+            yield Leg((*unknown,), names), [loop]
     yield from _turns(place, loops, known)
-    bars = [loop for loop in loops if isinstance(loop, Bar)]
-    for three in combinations(bars, 3):
-        unknown = _unknown(place, three[0], known)
-        if len(unknown) == 3 and all(_unknown(place, bar, known) == unknown for bar in three):
+    for rods in combinations([loop for loop in loops if isinstance(loop, Bar)], 3):
+        unknown = _unknown(place, rods[0], known)
+        if len(unknown) == 3 and all(_unknown(place, rod, known) == unknown for rod in rods):
             i, j, k = unknown
-            axes = [column(place.world(joint)[0], 2) for joint in unknown]
-            square = all(abs(_dot(a, b)) < NEAR for a, b in combinations(axes, 2))
+            square = all(abs(_dot(_axis(place, a), _axis(place, b))) < NEAR for a, b in combinations(unknown, 2))
             chain = place.mech.parent[j] == i and place.mech.parent[k] == j
             if not any(revolute[joint] for joint in unknown) and square and chain:
-                yield Trilaterate((i, j, k), tuple(bar.name for bar in three)), [*three], {i, j, k}  # type: ignore[arg-type]
+                yield SphereIntersection((i, j, k), tuple(rod.name for rod in rods)), rods
 
 
-def _turns(
-    place: Place, loops: list[Bar | Meeting], known: set[int]
-) -> Iterator[tuple[Step, list[Bar | Meeting], set[int]]]:
-    """Revolute joints that distances place: by two of them without a root, else by the one that says most."""
-    found: dict[int, list[tuple[Gap, Bar | Meeting, Array]]] = {}
+def _turns(place: Place, loops: Sequence[Loop], known: set[int]) -> Iterator[tuple[Step, Sequence[Loop]]]:
+    """Revolute joints that distances place: by two of them without a root, else by the one that determines most."""
+    found: dict[int, list[tuple[Gap, Loop, Array]]] = {}
     for loop in loops:
         for k, gap in _gaps(place, loop, known):
-            t = triangle(place, k, gap, loop)
+            t = triangle(place, k, gap, loop.name)
             size = float(np.linalg.norm(np.array(t.C[:2], float)) * np.linalg.norm(np.array(t.a[:2], float)))
-            says = np.array(linear_gap(t), dtype=np.float64)
-            if size > NEAR**2 and np.linalg.norm(says) > NEAR * size:
-                found.setdefault(k, []).append((gap, loop, says / np.linalg.norm(says)))
+            uv = np.array(t.equation, dtype=np.float64)
+            if size > NEAR**2 and np.linalg.norm(uv) > NEAR * size:
+                found.setdefault(k, []).append((gap, loop, uv / np.linalg.norm(uv)))
     for k, gaps in found.items():
         pairs = {abs(a[2][0] * b[2][1] - a[2][1] * b[2][0]): (a, b) for a, b in combinations(gaps, 2)}
         if pairs and max(pairs) > 1e-6:
-            one, two = pairs[max(pairs)]
-            yield Pin(k, (one[0], two[0])), [x[1] for x in (one, two) if isinstance(x[1], Bar)], {k}
+            two = pairs[max(pairs)]
+            step = CircleIntersection((k,), tuple(loop.name for _, loop, _ in two), tuple(gap for gap, _, _ in two))
+            yield step, [loop for _, loop, _ in two if isinstance(loop, Bar)]
     for k, gaps in found.items():
         gap, loop, _ = gaps[0]
-        yield Turn(k, gap), [loop] if isinstance(loop, Bar) else [], {k}
+        yield CircleIntersection((k,), (loop.name,), (gap,)), [loop] if isinstance(loop, Bar) else []
 
 
-def _gaps(place: Place, loop: Bar | Meeting, known: set[int]) -> Iterator[tuple[int, Gap]]:
-    """(joint, distance): what the loop asks of a single revolute joint."""
+def _gaps(place: Place, loop: Loop, known: set[int]) -> Iterator[tuple[int, Gap]]:
+    """(joint, distance): what the loop requires of a single revolute joint."""
     unknown = _unknown(place, loop, known)
     if not all(place.mech.revolute[k] for k in unknown):
         return
     if isinstance(loop, Bar):
         if len(unknown) == 1:
-            yield unknown[0], Gap(loop.name)
+            yield unknown[0], Gap()
         return
     if len(unknown) != 2 or loop.kind == "prismatic":
         return
     i, j = unknown
     facing = place.moves(i, loop.first) != place.moves(j, loop.first)
+    turned = cross(_axis(place, i), _axis(place, j))
     for k, elbow in ((i, j), (j, i)) if facing else ((i, j),):
-        if _parallel(place, i, j):
-            yield k, Gap(loop.name, elbow)
+        if _dot(turned, turned) < NEAR:
+            yield k, Gap(elbow)
             continue
         for by, up in product(_lifts(place, loop), (0, 1)):
-            yield k, Gap(loop.name, elbow, (up, by), level=False)
+            yield k, Gap(elbow, (up, by), level=False)
 
 
 def _lifts(place: Place, loop: Meeting) -> tuple[int, ...]:
-    """What `lifted` may be: no way along the closing z axes, or one where the closing joint holds these together."""
-    return (0, _same_way(place, loop)) if loop.kind in ("revolute", "fixed") else (0,)
-
-
-def _same_way(place: Place, loop: Meeting) -> int:
-    """1 if the closing frames' z axes point the same way, -1 if they are opposite."""
+    """What `lifted` may be: zero or, where the closing joint holds the closing z axes together, 1 if they point the
+    same way and -1 if they are opposite."""
     one, two = (column(place.axes(end), 2) for end in (loop.first, loop.second))
-    return 1 if _dot(one, two) >= 0 else -1
+    return (0, 1 if _dot(one, two) >= 0 else -1) if loop.kind in ("revolute", "fixed") else (0,)
 
 
-def _length_across(place: Place, step: Aim, loop: Meeting) -> float:
-    """How far from the joint's axis the point lies that it aims with."""
-    moving, _ = ends(place, step.joint, loop)
-    e = place.local(lifted(moving, step.lifted), step.joint)
-    return float(np.hypot(cast(float, e[0]), cast(float, e[1])))
+def _is_off_axis(place: Place, k: int, loop: Meeting, lift: int) -> bool:
+    """Whether the point that the joint aims with is off its axis."""
+    x, y, _ = place.local(lifted(ends(place, k, loop.name)[0], lift), k)
+    return float(np.hypot(cast(float, x), cast(float, y))) > NEAR
 
 
-def _parallel(place: Place, i: int, j: int) -> bool:
-    turned = cross(column(place.world(i)[0], 2), column(place.world(j)[0], 2))
-    return _dot(turned, turned) < NEAR
-
-
-def _upright(place: Place, k: int, elbow: int) -> bool:
-    """Whether a slide is at right angles to the axis of a joint that turns."""
-    return abs(_dot(column(place.world(k)[0], 2), column(place.world(elbow)[0], 2))) < NEAR
+def _axis(place: Place, k: int) -> Vec3:
+    return column(place.world(k)[0], 2)
 
 
 def _dot(u: Vec3, v: Vec3) -> float:
@@ -265,59 +226,32 @@ def _dot(u: Vec3, v: Vec3) -> float:
     return cast(float, dot(u, v))
 
 
-def _points(place: Place, i: int, j: int, k: int) -> bool:
+def _is_leg(place: Place, i: int, j: int, k: int) -> bool:
     """Two crossing revolute joints and a prismatic one through their crossing, at right angles to the second."""
     mech = place.mech
-    if not (mech.revolute[i] and mech.revolute[j] and not mech.revolute[k]):
+    if [mech.revolute[joint] for joint in (i, j, k)] != [True, True, False]:
         return False
     if mech.parent[j] != i or mech.parent[k] != j:
         return False
-    R, p = link_frame(mech, j, place.zero(j))
-    S, r = link_frame(mech, k, place.zero(k))
-    axis = column(S, 2)
-    off_axis = sub(r, scale(dot(axis, r), axis))
-    square = abs(cast(float, R[2][2])) < NEAR and abs(cast(float, S[2][2])) < NEAR
-    return square and _dot(p, p) < NEAR and _dot(off_axis, off_axis) < NEAR
+    second, slide = place.hinge(j), place.hinge(k)
+    axis = column(slide.R, 2)
+    off_axis = sub(slide.p, scale(dot(axis, slide.p), axis))
+    square = abs(cast(float, second.R[2][2])) < NEAR and abs(cast(float, slide.R[2][2])) < NEAR
+    return square and _dot(second.p, second.p) < NEAR and _dot(off_axis, off_axis) < NEAR
 
 
-def _signed(place: Place, step: Step, q: Array) -> Step:
-    """The step with the signs that the configuration q has."""
-    loops: dict[str, Bar | Meeting] = {x.name: x for x in (*place.link.bars, *place.link.meetings)}
-    match step:
-        case Turn():
-            t = triangle(place, step.joint, step.gap, loops[step.loop])
-            s, c = np.sin(q[step.joint]), np.cos(q[step.joint])
-            x, y = c * t.C[0] - s * t.C[1], s * t.C[0] + c * t.C[1]
-            return replace(step, sign=1 if t.a[0] * y - t.a[1] * x >= 0 else -1)
-        case Slide():
-            plus = replace(step, sign=1)
-            return plus if _lands(place, plus, q) else replace(step, sign=-1)
-        case Point():
-            i, j, _ = step.joints
-            _, fixed = ends(place, step.joints[2], loops[step.loop])
-            R, p = place.rest(i)
-            t = tmul(R, sub(place.point(fixed), p))
-            axis = column(place.world(j)[0], 2)
-            local = tmul(R, axis)
-            sign = 1 if local[1] * t[0] - local[0] * t[1] >= 0 else -1
-            R, p = place.rest(j)
-            d = column(place.world(step.joints[2])[0], 2)
-            along = 1 if _dot(d, sub(place.point(fixed), p)) >= 0 else -1
-            return replace(step, sign=sign, along=along)
-        case Trilaterate():
-            plus = replace(step, sign=1)
-            return plus if _lands(place, plus, q) else replace(step, sign=-1)
-        case LevelStep() if step.turns:
-            u, v, _ = level_of(place, step, loops[step.loop])
-            return replace(step, sign=1 if u * np.sin(q[step.joint]) >= v * np.cos(q[step.joint]) else -1)
-    return step
+def _signed_as(link: Linkage, step: Step, position: Mapping[int, Any]) -> Step:
+    """The step with the signs that the configuration has."""
+    known = {k: at for k, at in position.items() if k not in step.joints}
 
+    def miss(variant: Step) -> float:
+        there = Place(link, known)
+        with np.errstate(all="ignore"):
+            variant.take(there, lambda value, _: np.sqrt(np.maximum(value, 0.0)))
+            off = [np.abs(np.subtract(np.asarray(there.position[k]), position[k])).max() for k in step.joints]
+        return round(float(np.nan_to_num(off, nan=np.inf, posinf=1e300).max()), 6)
 
-def _lands(place: Place, step: Slide | Trilaterate, q: Array) -> bool:
-    joints = (step.joint,) if isinstance(step, Slide) else step.joints
-    known = {k: at for k, at in place.position.items() if k not in joints}
-    found = solve(place.link, (step,), known, lambda value, _: np.sqrt(np.maximum(value, 0.0)))
-    return all(abs(float(found[k]) - q[k]) < 1e-6 for k in joints)
+    return min(step.variants(), key=miss)
 
 
 def _holds(link: Linkage, plan: Plan, start: Array, *, near: bool = True) -> bool:

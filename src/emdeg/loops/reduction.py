@@ -17,6 +17,8 @@ from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summe
 from emdeg.dynamics.formulations import composite_body, energy
 from emdeg.dynamics.formulations.rnea_link_frame import rnea_link_frame
 from emdeg.dynamics.mechanism import Frames, Position, frames
+from emdeg.dynamics.parameters.regressor import COLUMNS, WIDTH
+from emdeg.dynamics.parameters.regressor import regressor as of_tree
 from emdeg.dynamics.spatial import Scalar, Vec3, add, dot, mul, scale, zeros
 from emdeg.loops.linkage import (
     Bar,
@@ -189,8 +191,15 @@ def tree_efforts(
     link: Linkage, position: Sequence[Position], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
     """The efforts that every joint of the opened tree would need, rods' inertia included."""
-    zero = link.tree.zero
-    tau = list(rnea_link_frame(link.tree, frames(link.tree, position), qd, qdd))
+    tau = rnea_link_frame(link.tree, frames(link.tree, position), qd, qdd)
+    return with_rods(link, position, tau, qd, qdd)
+
+
+def with_rods(
+    link: Linkage, position: Sequence[Position], efforts: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[Scalar]:
+    """These torques and forces of all joints and what the inertia that a rod's two ends share adds to them."""
+    zero, tau = link.tree.zero, list(efforts)
     if not link.bars:
         return tau
     world = world_frames(link, position)
@@ -244,3 +253,38 @@ def end_accelerations(
             felt = add(felt, add(scale(qdd[k], v), scale(qd[k], (x, y, z))))
         found.append(felt)
     return found
+
+
+def regressor(link: Linkage, position: Sequence[Position], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Matrix:
+    """Y of the opened tree's efforts, one row a joint of the tree, eleven columns a link and then a rod.
+
+    A rod is a body of its own behind the links. Of its parameters, about its first end with x along it, only ZZ (across
+    the rod), MX and M have an effect.
+    """
+    zero = link.tree.zero
+    Y = of_tree(link.bare, frames(link.bare, position), qd, qdd)
+    if not link.bars:
+        return Y
+    world, moving = world_frames(link, position), world_frames(link, in_motion(link.tree, position, qd))
+    pull = mul(link.tree.base[0], link.tree.gravity)
+    for bar in link.bars:
+        columns = end_columns(link, bar, world)
+        felt = end_accelerations(columns, end_columns(link, bar, moving), qd, qdd, pull, zero)
+        for k, row in enumerate(Y):
+            # What the end masses m11, m12 and m22 ask of joint k, then per unit of M, MX and ZZ.
+            own = [[dot(columns[i][k], felt[j]) if k in columns[i] else zero for j in range(2)] for i in range(2)]
+            m11, m12, m22 = own[0][0], own[0][1] + own[1][0], own[1][1]
+            units: dict[str, Scalar] = dict.fromkeys(COLUMNS, zero)
+            for name, (a11, a12, a22) in unit_end_masses(bar).items():
+                units[name] = m11 * a11 + m12 * a12 + m22 * a22
+            row += [units[name] for name in COLUMNS]
+    assert all(len(row) == WIDTH * (link.n + len(link.bars)) for row in Y)
+    return Y
+
+
+def unit_end_masses(bar: Bar) -> dict[str, tuple[Scalar, Scalar, Scalar]]:
+    """(m11, m12, m22) of the two ends per unit of a rod's parameters about its first end."""
+    per = 1 / bar.length
+    square = per * per
+    zero = per * 0
+    return {"ZZ": (square, -square, square), "MX": (-2 * per, per, zero), "M": (zero + 1, zero, zero)}

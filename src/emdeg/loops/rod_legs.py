@@ -23,9 +23,8 @@ from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import solve_system
 from emdeg.dynamics.mechanism import path
 from emdeg.dynamics.spatial import Scalar, Vec3, add, column, dot, mul, scale, sub, total
-from emdeg.loops.analytic_closure import Plan, Root, Turn
-from emdeg.loops.linkage import Linkage
-from emdeg.loops.place import Place
+from emdeg.loops.analytic_closure import CircleIntersection, Plan, Root
+from emdeg.loops.linkage import Linkage, Place
 from emdeg.robot import BASE
 
 
@@ -66,8 +65,8 @@ def legs_of(link: Linkage, plan: Plan | None) -> Legs | None:
     origin = place.world(platform[-1])
     legs = []
     for step in plan:
-        bar = next((bar for bar in link.bars if isinstance(step, Turn) and bar.name == step.loop), None)
-        if bar is None or not isinstance(step, Turn) or mech.parent[step.joint] != BASE:
+        bar = next((bar for bar in link.bars if bar.name == step.loop), None)
+        if bar is None or not isinstance(step, CircleIntersection) or mech.parent[step.joint] != BASE:
             return None
         ends = (bar.first, bar.second) if bar.first.link == step.joint else (bar.second, bar.first)
         if ends[0].link != step.joint or ends[1].link != platform[-1]:
@@ -120,7 +119,7 @@ def inverse_dynamics(
         qdd = -((dot(y, xdd) - along + bent) * per_side)
         inertia = link.tree.inertia[leg.joint]
         J = (inertia.J[2][2] + link.tree.drive[leg.joint]) / unit
-        weight = _weight(leg, inertia.mr[:2], r2, unit, tmul_plane(leg, of.gravity), (Ex, Ey))
+        weight = _weight(leg, inertia.mr[:2], r2, unit, (dot(leg.x, of.gravity), dot(leg.y, of.gravity)), (Ex, Ey))
         own.append(J * qdd + mutual * force - weight)
         h.append(side)
         E.append((Ex, Ey))
@@ -146,10 +145,6 @@ def inverse_dynamics(
 
 def _in_base(axes: tuple[Vec3, Vec3, Vec3], v: Sequence[Scalar]) -> Vec3:
     return add(add(scale(v[0], axes[0]), scale(v[1], axes[1])), scale(v[2], axes[2]))
-
-
-def tmul_plane(leg: Leg, v: Vec3) -> tuple[Scalar, Scalar]:
-    return dot(leg.x, v), dot(leg.y, v)
 
 
 def _turned(Ex: Scalar, Ey: Scalar, vx: Scalar, vy: Scalar) -> tuple[Scalar, Scalar]:
@@ -183,6 +178,3 @@ def _common(values: tuple[Scalar, ...], one: Scalar) -> FieldScalar:
         same = all(not (v - first) or not (v + first) for v in values)
         size = first if same else one
     return cast(FieldScalar, size)
-
-
-__all__ = ["Leg", "Legs", "inverse_dynamics", "legs_of"]

@@ -9,17 +9,18 @@ digits, all roundings being others then, say what is there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
-from emdeg.dynamics.mechanism import Position
+from emdeg.dynamics.joints import Position
 from emdeg.dynamics.state import Again
 from emdeg.errors import ClosureError
 from emdeg.loops.newton import size_of
-from emdeg.loops.singularities import FIRST, SECOND, Conditions, conditions
+from emdeg.loops.singularities import conditions
 from emdeg.loops.state import NumericLoopState
 
 MOST = 1e-6
@@ -58,8 +59,16 @@ def need_steady(
     worst = int(np.argmax(share))
     if share[worst] > MOST:
         place = tuple(np.argwhere(near)[worst])
-        one = [_at(place, shape, part) for part in s.position]
-        raise _refusal(conditions(s.link, one), q[worst], float(share[worst]))
+        one = [_map(at, lambda part: np.broadcast_to(part, shape)[place]) for at in s.position]
+        size, loop, rule = conditions(s.link, one).rule
+        at, much = ", ".join(f"{x:.9g}" for x in q[worst]), "all" if share[worst] >= 1 else f"{share[worst]:.1g}"
+        raise ClosureError(
+            loop, f"the pose is singular: {rule}, {size:.2g} away; rounding makes {much} of the result at {at}"
+        )
+
+
+def _map(at: Position, function: Callable[[Any], Any]) -> Any:
+    return tuple(map(function, at)) if isinstance(at, tuple) else function(at)
 
 
 def _is_near(s: NumericLoopState, order: int) -> NDArray[np.bool_]:
@@ -81,20 +90,3 @@ def _changed(values: Sequence[Array], others: Sequence[Array]) -> Array:
         least = [np.where(c > WHOLLY * size, together, 0.0) for c, size in zip(change, sizes)]
         shares = [np.where(c > 0, c / np.maximum(size, low), c) for c, size, low in zip(change, sizes, least)]
     return np.nan_to_num(np.max(shares, axis=0), nan=np.inf, posinf=np.inf)
-
-
-def _at(place: tuple[int, ...], shape: tuple[int, ...], part: Position) -> Position:
-    """A joint's position in one of the states."""
-    if isinstance(part, tuple):
-        sine, cosine = (np.broadcast_to(x, shape)[place] for x in part)
-        return sine, cosine
-    return np.broadcast_to(part, shape)[place]
-
-
-def _refusal(found: Conditions, q: Array, share: float) -> ClosureError:
-    first = float(found.first) <= float(found.second)
-    size, loop, rule = (found.first, found.by_first, FIRST) if first else (found.second, found.by_second, SECOND)
-    at, much = ", ".join(f"{x:.9g}" for x in q), "all" if share >= 1 else f"{share:.1g}"
-    return ClosureError(
-        loop, f"the pose is singular: {rule}, {size:.2g} away; rounding makes {much} of the result at {at}"
-    )

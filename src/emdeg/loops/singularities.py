@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +12,16 @@ from emdeg.algebra import Array
 from emdeg.dynamics.arrays import stacked
 from emdeg.dynamics.mechanism import Position
 from emdeg.errors import ClosureError
-from emdeg.loops.linkage import Linkage, constraints, world_frames
-from emdeg.loops.newton import row_sizes
+from emdeg.loops.linkage import Linkage
+from emdeg.loops.newton import normalized, row_names
 from emdeg.loops.reduction import constraint_jacobian
 
 SINGULAR = 1e-9
 """A pose counts as singular if the smallest singular value of its equations, each scaled to one, is below this."""
 
 
+FIRST = "the coordinates do not say how the loop moves (a singularity of the first kind)"
+SECOND = "the motors cannot hold the loop (a singularity of the second kind)"
 SMALL = 0.02
 """The share of the mechanism's size below which a closure equation counts as fading."""
 
@@ -35,10 +38,16 @@ class Conditions:
     @property
     def nearest(self) -> tuple[str, str, float]:
         """(loop, kind, how far) of the nearest singularity."""
-        kinds = [(float(np.min(self.first)), self.by_first, "first kind")]
-        kinds.append((float(np.min(self.second)), self.by_second, "second kind"))
-        size, loop, kind = min(kinds)
+        first = float(np.min(self.first)), self.by_first, "first kind"
+        size, loop, kind = min(first, (float(np.min(self.second)), self.by_second, "second kind"))
         return loop, kind, size
+
+    @property
+    def rule(self) -> tuple[float, str, str]:
+        """(how far, loop, what that means) of the nearest singularity of one pose."""
+        if float(self.first) <= float(self.second):
+            return float(self.first), self.by_first, FIRST
+        return float(self.second), self.by_second, SECOND
 
 
 def scaled_jacobian(link: Linkage, position: Sequence[Position]) -> Array:
@@ -47,21 +56,18 @@ def scaled_jacobian(link: Linkage, position: Sequence[Position]) -> Array:
     A row that no joint changes by more than a share of the mechanism's size is scaled by that share: it goes to zero
     where links lie in one line, and so does what it is to tell.
     """
-    Phi = stacked(constraint_jacobian(link, position), shape_of(position))
-    size = np.linalg.norm(Phi, axis=-1, keepdims=True)
-    return Phi / np.maximum(size, SMALL * row_sizes(link)[:, None])
+    return normalized(link, stacked(constraint_jacobian(link, position), shape_of(position)), SMALL)
 
 
 def shape_of(position: Sequence[Position]) -> tuple[int, ...]:
     """The shape that the states of these positions have together."""
-    parts = [part for at in position for part in (at if isinstance(at, tuple) else (at,))]
+    parts: list[Any] = [part for at in position for part in (at if isinstance(at, tuple) else (at,))]
     return np.broadcast_shapes(*(np.shape(part) for part in parts))
 
 
 def conditions(link: Linkage, position: Sequence[Position]) -> Conditions:
     """How far the positions are from singular ones, and the loop that is weakest in each kind."""
-    names = [row.name for row in constraints(link, world_frames(link, position))]
-    Phi = scaled_jacobian(link, position)
+    names, Phi = row_names(link), scaled_jacobian(link, position)
     values: list[Array] = []
     loops: list[str] = []
     for joints in (link.dependent, link.passive):
@@ -74,10 +80,6 @@ def conditions(link: Linkage, position: Sequence[Position]) -> Conditions:
         worst = np.unravel_index(int(np.argmin(values[-1])), values[-1].shape)
         loops.append(names[int(np.argmax(np.abs(U[..., sizes.shape[-1] - 1][worst])))])
     return Conditions(values[0], values[1], loops[0], loops[1])
-
-
-FIRST = "the coordinates do not say how the loop moves (a singularity of the first kind)"
-SECOND = "the motors cannot hold the loop (a singularity of the second kind)"
 
 
 def require_regular(found: Conditions) -> None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 from emdeg.algebra import Dual
-from emdeg.algebra.linear import Matrix
+from emdeg.algebra.linear import Matrix, times
 from emdeg.dynamics.joints import Position, Rates
 from emdeg.dynamics.mechanism import Mechanism
 from emdeg.dynamics.spatial import Scalar, total
 from emdeg.dynamics.state import FramedState
 from emdeg.loops import reduction
 from emdeg.loops.analytic_closure import Plan, Root, solve
-from emdeg.loops.linkage import Linkage, constraints, world_frames
+from emdeg.loops.linkage import Linkage, open_values
 from emdeg.loops.singularities import Conditions, conditions, require_regular
 
 
@@ -53,16 +53,27 @@ class LoopState(FramedState):
         """M = W^T M W of the coordinates."""
         return reduction.mass_matrix(self.link, self.position, self.W)
 
+    @property
+    def actuator_weights(self) -> Sequence[Scalar]:
+        return self.link.shares
+
+    def drift(self, qd: Sequence[Scalar]) -> list[Scalar]:
+        """W-dot qd."""
+        return times(self.motion(qd).W_rate, qd, self.tree.zero)
+
+    def joint_mass_matrix(self) -> Matrix:
+        return reduction.tree_mass_matrix(self.link, self.position)
+
+    @property
+    def shares_inertia(self) -> bool:
+        return bool(self.link.bars)
+
+    def with_shared_inertia(self, tau: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        return reduction.with_rods(self.link, self.position, tau, qd, qdd)
+
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         """Every closure equation's value, those of redundant ones too, and s^2 + c^2 - 1 of every turning joint."""
-        rows = constraints(replace(self.link, rows=None), world_frames(self.link, self.position))
-        one = self.tree.one
-        circles = [
-            (f"joint {k + 1}", value)
-            for k, (joint, at) in enumerate(zip(self.tree.joints, self.position))
-            for value in joint.conditions(at, one)
-        ]
-        return [*((row.name, row.value) for row in rows), *circles]
+        return open_values(self.link, self.position)
 
     @cached_property
     def W(self) -> Matrix:
@@ -80,11 +91,8 @@ class LoopState(FramedState):
 
     def seeded(self) -> list[Position]:
         """Every joint's position over dual numbers through the closure itself, coordinate k varying in direction k."""
-        assert self.plan is not None
-        known = {
-            k: self.tree.joints[k].lift(at, [{i: self.tree.one}]) for i, (k, at) in enumerate(self.coordinates.items())
-        }
-        return solve(self.link, self.plan, known, partial(_dual_root, root=self.root))
+        units = [{k: self.tree.one} for k in range(self.n)]
+        return list(self.varied({"q": units}, 0, closing=True).position)
 
     def varied(self, rates: Mapping[str, Sequence[Rates]], level: int, closing: bool = False) -> LoopState:
         """The same state over dual numbers of a level; the rates say how each entry of an input array changes.

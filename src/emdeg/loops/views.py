@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,21 +10,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array, FieldScalar
 from emdeg.dynamics.arrays import stacked
+from emdeg.dynamics.mechanism import BodyInertia
+from emdeg.dynamics.spatial import Vec3
 from emdeg.dynamics.state import Measure
 from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.loops import functions, reduction
 from emdeg.loops.closing import reached, ready
-from emdeg.loops.kind import ClosedLoops
-from emdeg.loops.linkage import Anchor, in_motion, world_frames
-from emdeg.loops.newton import evaluated, positions_of
-from emdeg.loops.singularities import conditions, scaled_jacobian
+from emdeg.loops.kind import CLOSED_LOOPS
+from emdeg.loops.newton import evaluated, positions_of, row_names, whole
+from emdeg.loops.singularities import Conditions, conditions, scaled_jacobian
 from emdeg.loops.state import LoopState
-from emdeg.loops.virtual_work import equations_by_virtual_work, point_partials
-from emdeg.robot import Joint, Robot
+from emdeg.loops.virtual_work import equations_by_virtual_work, named_partials
+from emdeg.robot import Robot
 
 
-def _state(robot: Robot, **arrays: ArrayLike) -> tuple[LoopState, tuple[int, ...]]:
-    return ClosedLoops().numbers(robot, arrays)
+def _conditions(robot: Robot, q: ArrayLike) -> Conditions:
+    return CLOSED_LOOPS.numbers(robot, {"q": q})[0].conditions
 
 
 def _steady(
@@ -35,10 +35,11 @@ def _steady(
     **arrays: ArrayLike,
 ) -> Sequence[Array]:
     """What `run` makes of the states, of the shape that it is told; ClosureError where rounding makes much of it."""
-    kind = ClosedLoops()
 
     def at(given: Mapping[str, ArrayLike]) -> tuple[LoopState, Sequence[Array]]:
-        s, shape = kind.numbers(robot, {k: v for k, v in given.items() if k != "wrench"}, wrench=given.get("wrench"))
+        s, shape = CLOSED_LOOPS.numbers(
+            robot, {k: v for k, v in given.items() if k != "wrench"}, wrench=given.get("wrench")
+        )
         return s, run(s, shape)
 
     def again(given: Mapping[str, Array]) -> list[Array]:
@@ -47,13 +48,13 @@ def _steady(
 
     given = arrays if wrench is None else {**arrays, "wrench": wrench}
     s, values = at(given)
-    kind.need_steady(s, 0, given, values, again)
+    CLOSED_LOOPS.need_steady(s, 0, given, values, again)
     return values
 
 
 def joint_positions(robot: Robot, q: ArrayLike) -> Array:
     """(..., joints of the tree) [rad, m]: where every joint is, angles in (-pi, pi]."""
-    return ClosedLoops().joint_positions(robot, q)
+    return CLOSED_LOOPS.joint_positions(robot, q)
 
 
 def singularity(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
@@ -62,25 +63,22 @@ def singularity(robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
     First kind: the dependent joints' equations lose rank (an arm is stretched; the platform loses a freedom). Second
     kind: the undriven joints' do (the platform moves though the motors stand; forces in the loops have no bound).
     """
-    s, _ = _state(robot, q=q)
-    found = conditions(s.link, s.position)
+    found = _conditions(robot, q)
     return found.first, found.second
 
 
 def weak_loops(robot: Robot, q: ArrayLike) -> dict[str, str]:
     """The loop that is nearest to a singularity of the "first" and of the "second" kind at the pose q (n,)."""
-    s, _ = _state(robot, q=q)
-    found = conditions(s.link, s.position)
+    found = _conditions(robot, q)
     return {"first": found.by_first, "second": found.by_second}
 
 
 def weakest(robot: Robot, q: ArrayLike) -> tuple[str, str, float]:
     """(loop, kind, how far): the loop that is nearest to a singularity at the pose q (n,), or that does not close."""
     try:
-        s, _ = _state(robot, q=q)
+        return _conditions(robot, q).nearest
     except ClosureError as problem:
         return problem.loop, "out of reach", 0.0
-    return conditions(s.link, s.position).nearest
 
 
 def state_rate(
@@ -147,26 +145,19 @@ def named_jacobians(robot: Robot, q: ArrayLike, qd: ArrayLike | None = None) -> 
 
 def _blocks(robot: Robot, s: LoopState) -> dict[str, tuple[Array, Array]]:
     """Every block by its name, with its rate, of one state."""
-    link, position, move = s.link, s.position, s.motion(s.qd)
-    world, moving = world_frames(link, position), world_frames(link, in_motion(link.tree, position, move.qd))
-    blocks: dict[str, tuple[Array, Array]] = {}
+    link, move = s.link, s.motion(s.qd)
     drives = [stacked([W[k] for k in link.driven], ()) for W in (move.W, move.W_rate)]
-    blocks["J"] = (drives[0], drives[1])
+    blocks = {"J": (drives[0], drives[1])}
 
-    def point(anchor: Anchor) -> tuple[Array, Array]:
-        a, ad = point_partials(link, move, world, moving, anchor)
-        return np.array(a, dtype=np.float64).T, np.array(ad, dtype=np.float64).T
+    def centre(body: BodyInertia) -> Vec3:
+        x, y, z = (moment / cast(FieldScalar, body.m) for moment in body.mr)
+        return x, y, z
 
-    for i, body in enumerate(link.bare.inertia):
-        mass = cast(FieldScalar, body.m)
-        if mass:
-            x, y, z = (moment / mass for moment in body.mr)
-            blocks[f"J_L:{robot.links[i].name}"] = point(Anchor(i, world.R[i], (x, y, z)))
-    for bar in link.bars:
-        C, A = point(bar.first), point(bar.second)
-        blocks[f"J_C:{bar.name}"], blocks[f"J_A:{bar.name}"] = C, A
-        share = cast(float, bar.com)
-        blocks[f"J_K:{bar.name}"] = (C[0] + share * (A[0] - C[0]), C[1] + share * (A[1] - C[1]))
+    for symbol, k, partials in named_partials(link, s.position, move, centre):
+        if symbol != "w":
+            name = robot.links[k].name if symbol == "L" else link.bars[k].name
+            a, ad = (np.array(part, dtype=np.float64).T for part in partials)
+            blocks[f"J_{symbol}:{name}"] = a, ad
     return blocks
 
 
@@ -176,19 +167,23 @@ def coordinates_of(robot: Robot, joints: ArrayLike, tolerance: float = 1e-8) -> 
     q = np.asarray(joints, dtype=np.float64)
     if q.ndim == 0 or q.shape[-1] != found.link.n:
         raise StateError(f"the joints have shape {q.shape}; their last axis must have {found.link.n} entries")
-    names, values, _ = evaluated(replace(found.link, rows=None), q)
-    missed = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0)
+    missed = np.abs(evaluated(whole(found.link), q)[0]).reshape(-1, len(row_names(whole(found.link)))).max(axis=0)
     if not np.all(missed < tolerance):
         worst = int(np.argmax(np.where(np.isfinite(missed), missed, np.inf)))
-        raise ClosureError(names[worst], f"the configuration is off the constraint: open by {missed[worst]:.3g}")
+        loop = row_names(whole(found.link))[worst]
+        raise ClosureError(loop, f"the configuration is off the constraint: open by {missed[worst]:.3g}")
     return q[..., list(found.link.coordinates)]
+
+
+def open_by(robot: Robot, joints: ArrayLike) -> Array:
+    """(...): by how much [m, m^2, 1] the worst loop misses at configurations (..., n) of all joints."""
+    values, _ = evaluated(whole(ready(robot).link), np.asarray(joints, dtype=np.float64))
+    return np.abs(values).max(axis=-1)
 
 
 def closure_error(robot: Robot, joints: ArrayLike) -> float:
     """The largest miss [m, m^2, 1] of any loop's equations at configurations of all joints."""
-    found = ready(robot)
-    _, values, _ = evaluated(replace(found.link, rows=None), np.asarray(joints, dtype=np.float64))
-    return float(np.abs(values).max())
+    return float(open_by(robot, joints).max())
 
 
 def motor_inertias(robot: Robot, q: ArrayLike) -> Array:
@@ -237,18 +232,13 @@ def _state_rate(robot: Robot, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, **opt
     return state_rate(robot, np.concatenate(np.broadcast_arrays(q, qd), -1), tau, **options)
 
 
-def _names(joints: Sequence[Joint]) -> list[str]:
-    return [joint.name for joint in joints]
-
-
 def _state_names(robot: Robot) -> list[str]:
-    names = _names(robot.coordinates)
-    return [f"{name} {rate}" for rate in ("rate", "acceleration") for name in names]
+    return [f"{joint.name} {rate}" for rate in ("rate", "acceleration") for joint in robot.coordinates]
 
 
 MEASURES: Mapping[str, Measure] = {
-    "joint_positions": Measure(("q",), joint_positions, lambda robot: _names(robot.joints)),
-    "motor_inertias": Measure(("q",), motor_inertias, lambda robot: _names(robot.driven)),
+    "joint_positions": Measure(("q",), joint_positions, lambda robot: [joint.name for joint in robot.joints]),
+    "motor_inertias": Measure(("q",), motor_inertias, lambda robot: [joint.name for joint in robot.driven]),
     "singularity": Measure(
         ("q",), lambda robot, q: np.stack(singularity(robot, q), -1), lambda _: ["first kind", "second kind"]
     ),

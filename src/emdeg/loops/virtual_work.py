@@ -10,7 +10,7 @@ space it is another one, and M-dot - 2C is then not skew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -264,3 +264,27 @@ def _mapped(here, W: Matrix, rates, W_rate: Matrix, zero: Scalar) -> tuple[Parti
         a.append(velocity)
         ad.append(rate)
     return a, ad
+
+
+def named_partials(
+    link: Linkage, position: Sequence[Position], move: TreeRates, centre: Callable[[BodyInertia], Vec3 | None]
+) -> Iterator[tuple[str, int, tuple[Partials, Partials]]]:
+    """(symbol, number of the link or rod, partial velocities with their rates), base axes.
+
+    L of a link's mass centre, or O of its origin where `centre` finds none; w of its rotation; C, A and K of a rod's
+    first end, second end and mass centre (Asadi and Heydari (19)-(21)).
+    """
+    world, later, zero = world_frames(link, position), _later(link, position, move), link.tree.zero
+    for i, body in enumerate(link.bare.inertia):
+        if body.m:
+            c = centre(body)
+            anchor = Anchor(i, world.R[i], (zero, zero, zero) if c is None else c)
+            yield "O" if c is None else "L", i, point_partials(link, move, world, later, anchor)
+        if any(x for row in body.J for x in row) and any(link.tree.revolute[k] for k in path(link.tree, i)):
+            yield "w", i, turning_partials(link, move, world, later, i)
+    for k, bar in enumerate(link.bars):
+        first, second = (point_partials(link, move, world, later, end) for end in (bar.first, bar.second))
+        a, ad = ([add(u, scale(bar.com, sub(v, u))) for u, v in zip(*ends)] for ends in zip(first, second))
+        yield "C", k, first
+        yield "A", k, second
+        yield "K", k, (a, ad)

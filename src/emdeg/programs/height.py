@@ -14,7 +14,6 @@ conjugates (docs/verification.md).
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,10 +21,26 @@ from emdeg.algebra import HALF_RIGHT, SIXTH, Angle, angle_pieces
 from emdeg.programs.ir import LAWS, Kind, Program, live
 from emdeg.programs.residues import Atom, angle_atoms
 
-Degrees = Counter[object]
-"""The degree in each independent variable."""
-Powers = Counter[object]
-"""A product: a divisor's number, or NUMBERS -> its exponent."""
+
+class Powers(dict[object, int]):
+    """A product as exponents by factor: of independent variables (degrees), or of divisors' numbers and NUMBERS."""
+
+    def __add__(self, other: Powers) -> Powers:
+        """The product of both."""
+        if not self or not other:
+            return self or other
+        return Powers({key: self.get(key, 0) + other.get(key, 0) for key in {**self, **other}})
+
+    def __sub__(self, other: Powers) -> Powers:
+        """What is left beyond the other."""
+        return Powers({key: value - other.get(key, 0) for key, value in self.items() if value > other.get(key, 0)})
+
+    def least_multiple(self, other: Powers) -> Powers:
+        """The least product that both divide."""
+        if self == other or not self or not other:
+            return self or other
+        return Powers({key: max(self.get(key, 0), other.get(key, 0)) for key in {**self, **other}})
+
 
 NUMBERS = "numbers"
 """Stands for Q among the divisors."""
@@ -38,7 +53,7 @@ MOST_BITS = 1_000_000
 class Size:
     """A polynomial's degrees, and log2 of its largest absolute value on the unit circles."""
 
-    degrees: Degrees
+    degrees: Powers
     bits: float
 
     def __mul__(self, other: Size) -> Size:
@@ -47,14 +62,14 @@ class Size:
     def __pow__(self, power: int) -> Size:
         if power == 1:
             return self
-        return Size(Counter({key: power * degree for key, degree in self.degrees.items()}), power * self.bits)
+        return Size(Powers({key: power * degree for key, degree in self.degrees.items()}), power * self.bits)
 
     @property
     def degree(self) -> int:
-        return self.degrees.total()
+        return sum(self.degrees.values())
 
 
-ONE = Size(Counter(), 0.0)
+ONE = Size(Powers(), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +77,7 @@ class Rational:
     """A numerator's size over a product of divisors."""
 
     over: Size
-    under: Powers = field(default_factory=Counter)
+    under: Powers = field(default_factory=Powers)
 
 
 def difference_size(program: Program, other: Program) -> tuple[int, int]:
@@ -89,7 +104,7 @@ def degree_bound(program: Program) -> int:
 def _worst(program: Program) -> Size:
     Q = _common_denominator(program)
     known: list[Rational] = []
-    divisor: dict[object, Size] = {NUMBERS: Size(Counter(), math.log2(Q))}
+    divisor: dict[object, Size] = {NUMBERS: Size(Powers(), math.log2(Q))}
 
     def size(product: Powers) -> Size:
         total = ONE
@@ -108,16 +123,16 @@ def _worst(program: Program) -> Size:
             case Kind.NUMBER:
                 n, d = abs(op.number.numerator), op.number.denominator
                 bits = math.log2(n) if n else 0.0
-                whole_number = Rational(Size(Counter(), bits))
-                over_q = Size(Counter(), bits + math.log2(Q) - math.log2(d))
-                value = whole_number if d == 1 else Rational(over_q, Counter({NUMBERS: 1}))
+                whole_number = Rational(Size(Powers(), bits))
+                over_q = Size(Powers(), bits + math.log2(Q) - math.log2(d))
+                value = whole_number if d == 1 else Rational(over_q, Powers({NUMBERS: 1}))
             case Kind.INPUT:
-                value = Rational(Size(Counter({op.slot: 1}), 0.0))
+                value = Rational(Size(Powers({op.slot: 1}), 0.0))
             case Kind.SIN | Kind.COS:
                 value = _of_circle(angle_atoms(program, op.args[0]))
             case Kind.ADD | Kind.SUB:
                 a, b = args
-                common = a.under if a.under == b.under else a.under | b.under
+                common = a.under.least_multiple(b.under)
                 a, b = (x.over if x.under == common else x.over * size(common - x.under) for x in args)
                 value = Rational(_added(a, b), common)
             case Kind.MUL:
@@ -127,13 +142,13 @@ def _worst(program: Program) -> Size:
                 a, b = args
                 divisor[op.args[1]] = b.over
                 over = a.over * size(b.under - a.under)
-                value = Rational(over, (a.under - b.under) + Counter({op.args[1]: 1}))
+                value = Rational(over, (a.under - b.under) + Powers({op.args[1]: 1}))
             case Kind.SQRT:
                 (a,) = args
                 full = whole(a)
                 value = Rational(Size(full.degrees, full.bits + full.degree), a.under)
             case Kind.SIGN | Kind.EXP | Kind.TANH:
-                value = Rational(Size(Counter({(op.kind, index): 1}), 0.0))  # a value of its own, whatever it is of
+                value = Rational(Size(Powers({(op.kind, index): 1}), 0.0))  # a value of its own, whatever it is of
             case _:
                 value = args[0]
         if value.over.bits > 1e15 or value.over.degree > 2**62:
@@ -145,7 +160,7 @@ def _worst(program: Program) -> Size:
             compared.add(op.args[-1])
     sizes = [whole(known[index]) for index in compared]
     degree = max((one.degree for one in sizes), default=0)
-    return Size(Counter({"all": degree}), _finite(max((one.bits for one in sizes), default=0.0)))
+    return Size(Powers({"all": degree}), _finite(max((one.bits for one in sizes), default=0.0)))
 
 
 def _common_denominator(program: Program) -> int:
@@ -160,7 +175,7 @@ def _common_denominator(program: Program) -> int:
 
 def _of_circle(atoms: Mapping[Atom, int]) -> Rational:
     """The sine and cosine of a sum of angles: e^(i n q) is (1 + i t)^(2 n) over (1 + t^2)^n, at most 4^n."""
-    degrees: Degrees = Counter()
+    degrees: Powers = Powers()
     bits, halves = 0.0, 0
     for atom, times in atoms.items():
         for piece in angle_pieces(atom) if isinstance(atom, Angle) else (atom,):
@@ -168,21 +183,21 @@ def _of_circle(atoms: Mapping[Atom, int]) -> Rational:
                 halves += abs(times)
                 bits += abs(times)
             else:
-                degrees[CIRCLE, piece] += 2 * abs(times)
+                degrees[CIRCLE, piece] = degrees.get((CIRCLE, piece), 0) + 2 * abs(times)
                 bits += 2 * abs(times)
-    return Rational(Size(degrees, bits), Counter({NUMBERS: halves} if halves else {}))
+    return Rational(Size(degrees, bits), Powers({NUMBERS: halves} if halves else {}))
 
 
 def _added(a: Size, b: Size) -> Size:
-    degrees = a.degrees | b.degrees
+    degrees = a.degrees.least_multiple(b.degrees)
     return Size(degrees, 1 + max(a.bits + _padding(a.degrees, degrees), b.bits + _padding(b.degrees, degrees)))
 
 
-def _padding(own: Degrees, wanted: Degrees) -> float:
+def _padding(own: Powers, wanted: Powers) -> float:
     """The bits of the factors (1 + t^2) that bring an angle's degree up to what is wanted."""
     if own is wanted or own == wanted:
         return 0.0
-    return sum((n - own[key]) / 2 for key, n in wanted.items() if isinstance(key, tuple) and key[0] == CIRCLE)
+    return sum((n - own.get(key, 0)) / 2 for key, n in wanted.items() if isinstance(key, tuple) and key[0] == CIRCLE)
 
 
 def _finite(bits: float) -> float:

@@ -5,7 +5,7 @@ the program's sign convention: only a sum's terms and the outputs carry signs.
 
 Factoring is greedy: in every round the moves that win most are made, then the network is looked at afresh. A program's
 sums and products stand inside each other and are read in several places. As tables of products (`SharedParts`) they
-would have to be multiplied out, or every value that is read twice be a letter and stay as it is; here a sum is left
+would have to be multiplied out, or every value that is read twice be a symbol and stay as it is; here a sum is left
 where it is and its readers are counted, so that a program of thousands of operations takes seconds.
 """
 

@@ -12,9 +12,9 @@ from emdeg.reports.charts import ChartBar, Trail, bars, trails
 from emdeg.reports.published import Published, published_counts
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import QUOTED, Tradeoff
+from emdeg.robot import by_kind
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity", "coriolis_matrix", "jacobian")
-LOOPS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def counts(subject: Subject, short: Tradeoff | None, command: str) -> CountsFoun
     robot = subject.robot
     programs: dict[str, Program] = {}
     left_out: list[Item] = []
-    for name in LOOPS if subject.closed else FUNCTIONS:
+    for name in counted(subject):
         subject.progress(f"program of {name}")
         effort = subject.effort if name == "inverse_dynamics" else None
         try:
@@ -65,7 +65,7 @@ def counts(subject: Subject, short: Tradeoff | None, command: str) -> CountsFoun
         _table(totals),
         *left_out,
     ]
-    points = _short_programs(subject)
+    points = short_programs(subject)
     items += _curve(totals["inverse_dynamics"], short, points, command)
     if figures:
         rows = tuple((f.what, f.source) for f in figures)
@@ -73,9 +73,16 @@ def counts(subject: Subject, short: Tradeoff | None, command: str) -> CountsFoun
     return CountsFound(Section("operations", "Operations", tuple(items)), programs, totals, figures, points)
 
 
-def _short_programs(subject: Subject) -> tuple[TradeoffPoint, ...]:
+@by_kind
+def counted(subject: Subject) -> tuple[str, ...]:
+    """The functions whose operations are counted."""
+    return FUNCTIONS
+
+
+@by_kind
+def short_programs(subject: Subject) -> tuple[TradeoffPoint, ...]:
     """The exact program and short ones; none where no time is given for them."""
-    if not subject.curve or subject.symbolic or subject.closed:
+    if not subject.curve or subject.symbolic:
         return ()
     return curve_of_programs(
         subject.robot,
@@ -132,26 +139,26 @@ def _trail(label: str, points: list[tuple[int, float, str]], colour: str) -> Tra
     return Trail(label, tuple((float(n), e) for n, e, _ in kept), told, colour)
 
 
+@by_kind
+def recursions(subject: Subject) -> list[ChartBar]:
+    """The recursions that any program is compared with."""
+    n = subject.robot.n
+    recursion = plain_program(subject.robot, "inverse_dynamics", base_parameters=False, factored=False)
+    return [
+        _bar(f"general recursive Newton-Euler, {n} joints (Luh, Walker, Paul)", general_recursion(n), own=False),
+        _bar("emdeg: the recursion with this robot's zeros left out", count(recursion)),
+    ]
+
+
 def _rows(
     subject: Subject, totals: dict[str, Count], short: Tradeoff | None, figures: tuple[Published, ...]
 ) -> list[ChartBar]:
     robot = subject.robot
-    rows: list[ChartBar] = []
-    if not subject.closed:
-        rows.append(
-            _bar(
-                f"general recursive Newton-Euler, {robot.n} joints (Luh, Walker, Paul)",
-                general_recursion(robot.n),
-                own=False,
-            )
-        )
+    rows = recursions(subject)
     for figure in figures:
         if figure.function == "inverse_dynamics":
             parts = (figure.total,) if figure.mul is None or figure.add is None else (figure.mul, figure.add)
             rows.append(ChartBar(figure.what, tuple(map(float, parts)), str(figure.total), own=False))
-    if not subject.closed:
-        recursion = plain_program(robot, "inverse_dynamics", base_parameters=False, factored=False)
-        rows.append(_bar("emdeg: the recursion with this robot's zeros left out", count(recursion)))
     whole = short.levels[0] if short is not None and short.levels else None
     # Equations longer than any recursion are for reading: beside them the other bars would vanish.
     if short is not None and whole is not None and whole.mul + whole.add <= general_recursion(robot.n).total:

@@ -9,12 +9,9 @@ from typing import Any
 from emdeg.algebra import Atom, Product, Sum
 from emdeg.approximation import FullModel, full_model
 from emdeg.documents import (
-    Equation,
-    Folded,
     Formula,
     Item,
     Label,
-    MatrixEquation,
     Note,
     Paragraph,
     Reference,
@@ -30,10 +27,10 @@ from emdeg.documents import (
 from emdeg.equations import Compact, Lumped, compact, kinds_of, letters_of
 from emdeg.equations.reading import ABBREVIATIONS, CompactEntry
 from emdeg.errors import OverBudget
-from emdeg.loops.equations import LOOP_PARTS, LoopModel, default_parts, derive_loops
 from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, sampled_sizes, tradeoff
+from emdeg.robot import by_kind
 
 TITLES = {
     "M": "Mass matrix M, symmetric",
@@ -76,7 +73,6 @@ OPEN = 14
 """ShadedEntries up to which a part is open at first."""
 LONGEST = 1_200_000
 """Characters of formulas that a page holds; parts beyond are named with the command that prints them."""
-LOOP_LONGEST = 120_000
 MOST_EXPANDED = 60_000
 """Terms, expanded, up to which constants are looked for."""
 
@@ -89,17 +85,16 @@ class EquationsFound:
     tradeoff: Tradeoff | None = None
     constants: int = 0
     full: FullModel | None = None
-    loops: LoopModel | None = None
+    loops: Any = None
+    """The model of a mechanism with closed loops."""
 
 
+@by_kind
 def equations(subject: Subject, command: str, levels: bool = True) -> EquationsFound:
-    """The section for a chain or a tree, or the named blocks of a mechanism with loops.
+    """The section of the explicit equations.
 
     Without `levels` there is no threshold slider, which takes the longest; terms are shaded by sampled sizes.
     """
-    if subject.closed:
-        loops = derive_loops(subject.robot)
-        return EquationsFound(_loops(subject, loops, command), loops=loops)
     subject.progress("explicit equations")
     try:
         model = subject.model
@@ -298,31 +293,3 @@ def flattened(expression: Sum, constants: Iterable[str]) -> Iterable[tuple[str, 
                 yield from flattened(Sum((scaled,)), known)
         else:
             yield "", product
-
-
-def _loops(subject: Subject, model: LoopModel, command: str) -> Section:
-    items: list[Item] = [
-        Paragraph(
-            "With closed loops the reduced model multiplied out is long and tells nothing; its blocks are derived "
-            "instead: closure equations, the map from the coordinates' speeds to the joints', the named Jacobians, and "
-            "M, C and G in their letters."
-        )
-    ]
-    items.append(Note("Lumped constants and the threshold slider are for chains and trees."))
-    for part in default_parts(model):
-        subject.progress(f"block {part}")
-        section = LOOP_PARTS[part](model)
-        length = sum(_length(item) for item in section.items)
-        if length > LOOP_LONGEST:
-            items.append(Note(f"{section.title}: {length} characters, are left out of the page. They are printed by"))
-            items.append(Verbatim(f"emdeg derive {command} --only {part}"))
-            continue
-        items.append(Folded(section.title, section.items, open=part in ("model", "closure") and length < 6_000))
-    return Section("equations", "The equations of motion", tuple(items))
-
-
-def _length(item: Item) -> int:
-    """Characters of its formulas as text."""
-    if isinstance(item, MatrixEquation):
-        return sum(len(line(entry)) for row in item.rows for entry in row)
-    return len(line(item.value)) if isinstance(item, Equation) else 0

@@ -6,12 +6,11 @@ import re
 from dataclasses import replace
 
 from emdeg.documents import Facts, Folded, Item, Note, Paragraph, Section, Table
-from emdeg.dynamics import kind_of
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import number
 from emdeg.reports.scene import scene
 from emdeg.reports.subject import LENGTH, Subject
-from emdeg.robot import BASE, Robot
+from emdeg.robot import BASE, Robot, by_kind
 
 FEW_NOTES, MOST_NOTES = 3, 200
 """Notes up to which each stands by itself; notes that a page lists in full."""
@@ -58,11 +57,7 @@ def _facts(robot: Robot) -> tuple[tuple[str, str], ...]:
         ("gravity", f"({', '.join(number(g) for g in robot.gravity)}) m/s²"),
         ("tool", f"on {tool}"),
     ]
-    if robot.hidden:
-        rows.append(("coordinates", ", ".join(joint.name for joint in robot.coordinates)))
-        rows.append(("driven joints", ", ".join(joint.name for joint in robot.driven)))
-        if not robot.symbols:
-            rows.append(("mobility", str(kind_of(robot).mobility(robot))))
+    rows += mobility_rows(robot)
     if robot.symbols:
         rows.append((f"{len(robot.symbols)} symbols", ", ".join(sorted(robot.symbols))))
     for payload in robot.payloads:
@@ -70,6 +65,12 @@ def _facts(robot: Robot) -> tuple[tuple[str, str], ...]:
     if robot.source:
         rows.append(("source", robot.source))
     return tuple(rows)
+
+
+@by_kind
+def mobility_rows(robot: Robot) -> list[tuple[str, str]]:
+    """How it moves, where this is not plain from its tree."""
+    return []
 
 
 def _warnings(robot: Robot) -> list[Item]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from emdeg.algebra import Angle, Exact
 from emdeg.documents import Table
-from emdeg.robot import BASE, Robot
+from emdeg.robot import BASE, Robot, by_kind
 
 PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 
@@ -104,6 +104,7 @@ def _has_drive(drive: Any) -> bool:
     )
 
 
+@by_kind
 def kind(robot: Robot) -> str:
     """What sort of mechanism it is."""
-    return "closed loops on a tree" if robot.hidden else "a chain" if robot.is_serial else "a tree"
+    return "a chain" if robot.is_serial else "a tree"

@@ -7,24 +7,20 @@ offsets: from the parent's origin along its z (b), along the common normal (a), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Array, Floats
+from emdeg.algebra import Array
 from emdeg.documents import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Figure, Line, Shape, Text, shortened
 from emdeg.dynamics.functions import forward_kinematics, link_transforms
-from emdeg.loops import Anchor, linkage_of
 from emdeg.reports.items import Scene
 from emdeg.reports.subject import Subject
-from emdeg.robot import BASE, Inertia, Robot
+from emdeg.robot import BASE, Inertia, Robot, by_kind
 
 AZIMUTH, ELEVATION = 0.9, 0.42
 """The first view [rad]."""
 DIGITS = 6
-SLIDING = 0.5
-"""How far [m] about its sample motion a platform without limits is moved."""
 
 
 def scene(subject: Subject, module: str = "") -> Scene:
@@ -50,8 +46,8 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
                 "parent": link.parent,
                 "slides": link.joint.kind == "prismatic",
                 "T": _rounded(np.linalg.inv(world[link.parent]) @ world[i]),
-                "b": _number(float(place.b)),
-                "d": _number(float(place.d)),
+                "b": number(float(place.b)),
+                "d": number(float(place.d)),
                 "virtual": i in virtual,
                 **_body(link.inertia),
             }
@@ -65,40 +61,37 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         "driven": [{"name": joint.name, "slides": joint.kind == "prismatic"} for joint in robot.driven],
         "heaviest": max((link.get("mass", 0.0) for link in links), default=0.0) or 1.0,
         "bounded": [j.limits.lower is not None and j.limits.upper is not None for j in robot.joints],
-        "gravity": [_number(float(g)) for g in tree.gravity],
+        "gravity": [number(float(g)) for g in tree.gravity],
     }
-    if robot.rods or robot.closures:
-        data["rods"] = _rods(robot)
+    data["rods"] = rods(robot)
     if subject.symbolic:
         data |= {
             "ranges": [[-3.1416, 3.1416] if not link["slides"] else [0.0, 0.6] for link in links],
             "start": [0.0] * n,
             "free": True,
         }
-    elif not robot.hidden:
-        ranges = [[_number(v) for v in ends] for ends in subject.where.ranges]
-        data |= {"ranges": ranges, "start": [_number(v) for v in subject.motion.q[0]], "free": True}
     else:
-        data |= {"ranges": [], "start": [_number(v) for v in subject.tree_motion[0]], "free": False}
-        data["reach"] = [[_number(v) for v in ends] for ends in reach(subject)]
+        data |= sliders(subject)
     if not subject.symbolic:
-        data["motion"] = [[_number(v) for v in row] for row in subject.tree_motion[::2]]
-        data["speeds"] = [[_number(v) for v in row] for row in subject.motion.qd[::2]]
-        data["accelerations"] = [[_number(v) for v in row] for row in subject.motion.qdd[::2]]
+        data["motion"] = [[number(v) for v in row] for row in subject.tree_motion[::2]]
+        data["speeds"] = [[number(v) for v in row] for row in subject.motion.qd[::2]]
+        data["accelerations"] = [[number(v) for v in row] for row in subject.motion.qdd[::2]]
         data["seconds"] = float(subject.motion.t[-1])
     data["extent"] = _extent(data)
     return data
 
 
-def reach(subject: Subject) -> Iterator[tuple[float, float]]:
-    """The coordinates' ranges of a mechanism with loops: their limits, or about where the sample motion is."""
-    for k, joint in enumerate(subject.robot.coordinates):
-        low, high = joint.limits.lower, joint.limits.upper
-        middle, half = float(subject.motion.q[:, k].mean()), np.pi if joint.kind == "revolute" else SLIDING
-        yield (
-            middle - half if low is None else float(low),
-            middle + half if high is None else float(high),
-        )
+@by_kind
+def rods(robot: Robot) -> list[dict[str, Any]]:
+    """Pairs of points on links that constraints join, as lines are drawn."""
+    return []
+
+
+@by_kind
+def sliders(subject: Subject) -> dict[str, Any]:
+    """What the page's sliders move: every joint in its range, from the first place of the sample motion."""
+    ranges = [[number(v) for v in ends] for ends in subject.where.ranges]
+    return {"ranges": ranges, "start": [number(v) for v in subject.motion.q[0]], "free": True}
 
 
 def _body(inertia: Inertia) -> dict[str, Any]:
@@ -112,24 +105,13 @@ def _body(inertia: Inertia) -> dict[str, Any]:
     com = np.array([MX, MY, MZ]) / M
     tensor = np.array([[XX, XY, XZ], [XY, YY, YZ], [XZ, YZ, ZZ]])
     tensor = tensor - M * (com @ com * np.eye(3) - np.outer(com, com))
-    body: dict[str, Any] = {"mass": _number(M), "com": [_number(v) for v in com]}
+    body: dict[str, Any] = {"mass": number(M), "com": [number(v) for v in com]}
     moments, axes = np.linalg.eigh(tensor)
     squares = 2.5 * (moments.sum() - 2 * moments) / M  # of a solid ellipsoid: I_x = M (b^2 + c^2) / 5
     if (squares >= -1e-9 * abs(squares).max()).all():
         half = np.sqrt(np.maximum(squares, 0.0)) * axes
-        body["ellipsoid"] = [_number(v) for v in half.T.reshape(-1)]
+        body["ellipsoid"] = [number(v) for v in half.T.reshape(-1)]
     return body
-
-
-def _rods(robot: Robot) -> list[dict[str, Any]]:
-    """The rods' ends, and pairs of points that closing joints bring together, on their links."""
-    link = linkage_of(robot, Floats())
-
-    def end(anchor: Anchor) -> dict[str, Any]:
-        return {"link": anchor.link, "p": [_number(cast(float, v)) for v in anchor.p]}
-
-    found = [{"a": end(bar.first), "b": end(bar.second), "rod": True} for bar in link.bars]
-    return found + [{"a": end(m.first), "b": end(m.second), "rod": False} for m in link.meetings]
 
 
 def frames_at(data: dict[str, Any], q: Array) -> list[Array]:
@@ -180,7 +162,7 @@ def _extent(data: dict[str, Any]) -> dict[str, Any]:
     cloud = np.array([*points, np.zeros(3)])
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     radius = max(float(np.linalg.norm(high - low)) / 2, 1e-3)
-    return {"middle": [_number(v) for v in (low + high) / 2], "radius": _number(radius)}
+    return {"middle": [number(v) for v in (low + high) / 2], "radius": number(radius)}
 
 
 def still(data: dict[str, Any], wide: float = 470.0, tall: float = 330.0) -> Drawing:
@@ -221,8 +203,9 @@ def _matrix(rows: list[float]) -> Array:
 
 
 def _rounded(T: Array) -> list[float]:
-    return [_number(v) for v in T[:3].reshape(-1)]
+    return [number(v) for v in T[:3].reshape(-1)]
 
 
-def _number(value: float) -> float:
+def number(value: float) -> float:
+    """A number with as many digits as a picture needs."""
     return round(float(value), DIGITS) + 0.0

@@ -10,15 +10,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from emdeg.algebra import Array
-from emdeg.analysis import SampledMotion, across, point_to_point
+from emdeg.analysis import SampledMotion, across
 from emdeg.dynamics import kind_of
 from emdeg.equations import Model, derive
-from emdeg.errors import RobotError, StateError
-from emdeg.loops import joint_positions, ready
-from emdeg.robot import Robot, Workspace, joint_number, substitute, workspace
+from emdeg.robot import Robot, Workspace, by_kind, joint_number, substitute, workspace
 
 SLIDE = (0.0, 1.0)
 """The range [m] assumed of a sliding joint whose file states none."""
@@ -48,10 +44,6 @@ class Subject:
     def symbolic(self) -> bool:
         return bool(self.robot.symbols)
 
-    @property
-    def closed(self) -> bool:
-        return kind_of(self.robot).explicit == "blocks"
-
     @cached_property
     def assumed(self) -> dict[str, tuple[float, float]]:
         """The sliding joints without limits, and the range assumed for them."""
@@ -76,30 +68,28 @@ class Subject:
 
     @cached_property
     def motion(self) -> SampledMotion:
-        """All coordinates at once, from rest to rest: across the workspace, or near the start of a closed loop."""
-        if not self.closed:
-            return across(self.where, SECONDS, FRAMES)
-        start = ready(self.robot).start[list(ready(self.robot).link.coordinates)]
-        kinds = np.array([joint.kind == "revolute" for joint in self.robot.coordinates])
-        reach = np.where(kinds, 0.4, 0.08)
-        signs = np.where(np.arange(len(start)) % 2, -1.0, 1.0)
-        for _ in range(12):
-            tried = point_to_point(start - reach * signs / 2, start + reach * signs / 2, SECONDS, FRAMES)
-            try:
-                joint_positions(self.robot, tried.q)
-            except (StateError, RobotError):
-                reach = reach / 2
-                continue
-            return tried
-        raise RobotError("no motion near its start keeps the loops closed", body=self.robot.name)
+        """All coordinates at once, from rest to rest."""
+        return sample_motion(self)
 
     @cached_property
     def tree_motion(self) -> Array:
         """(frames, joints of the tree): every joint's position along the sample motion."""
-        return joint_positions(self.robot, self.motion.q) if self.closed else self.motion.q
+        return kind_of(self.robot).joint_positions(self.robot, self.motion.q)
 
     @cached_property
     def drawable(self) -> Robot:
         """The robot with numbers for whatever is a symbol, to be drawn."""
         symbols = self.robot.symbols
         return substitute(self.robot, dict.fromkeys(symbols, LENGTH)) if symbols else self.robot
+
+
+@by_kind
+def sample_motion(subject: Subject) -> SampledMotion:
+    """A motion from rest to rest: across the workspace."""
+    return across(subject.where, SECONDS, FRAMES)
+
+
+@by_kind
+def where_it_moves(subject: Subject) -> str:
+    """The part of the workspace that the sample motion passes, in words."""
+    return "over the middle half of the joints' ranges (a quarter turn where they turn without end)"

@@ -14,14 +14,14 @@ from emdeg.dynamics.functions import numeric
 from emdeg.equations import derive
 from emdeg.errors import OverBudget
 from emdeg.reports.charts import WIDTH, Curve, Span, curves, key_of, matrix, readable, spans
-from emdeg.reports.subject import Subject
-from emdeg.robot import Joint
+from emdeg.reports.subject import Subject, where_it_moves
+from emdeg.robot import Joint, by_kind
 
 GAP = 1e-3
-BOXES = 24_000
-"""Boxes that the search for one extreme may examine."""
-LONG, LONG_BOXES = 150, 2_048
-"""A formula of more terms gets fewer boxes: each costs more."""
+NODES = 2_000_000
+"""Nodes that the search for one extreme may examine."""
+LONG, LONG_NODES = 150, 1_000_000
+"""A formula of more terms gets fewer nodes: each costs more."""
 SAMPLES = 4096
 MOST_JOINTS = 7
 """Joints up to which extremes are certified."""
@@ -45,24 +45,20 @@ def loads_section(subject: Subject) -> Section:
         )
         return Section("loads", title, (Note(why),))
     items: list[Item] = []
-    if subject.closed:
-        items.append(
-            Note(
-                "With closed loops the workspace is no box of joint positions: certified extremes and "
-                "couplings over it are left out."
-            )
-        )
-    else:
-        items += _assumptions(subject)
-        if subject.robot.n <= MOST_JOINTS:
-            items += _extremes(subject)
-        else:
-            items.append(
-                Note(f"Certified extremes are left out: {subject.robot.n} joints are more than {MOST_JOINTS}.")
-            )
-        items += _couplings(subject)
+    items += extremes_over_workspace(subject)
     items += _motion(subject)
     return Section("loads", title, tuple(items))
+
+
+@by_kind
+def extremes_over_workspace(subject: Subject) -> list[Item]:
+    """Certified extremes over the workspace, and couplings."""
+    items = _assumptions(subject)
+    if subject.robot.n <= MOST_JOINTS:
+        items += _extremes(subject)
+    else:
+        items.append(Note(f"Certified extremes are left out: {subject.robot.n} joints are more than {MOST_JOINTS}."))
+    return [*items, *_couplings(subject)]
 
 
 def _assumptions(subject: Subject) -> list[Item]:
@@ -92,15 +88,15 @@ def loads(subject: Subject) -> list[LoadExtremes]:
     for i, joint in enumerate(robot.joints):
         subject.progress(f"extremes of joint {i + 1} of {robot.n}")
         own, g = model.M[i][i], model.g[i]
-        inertia = extremes(own, where.box, gap=GAP, effort=_effort(len(own)))
-        effort = _effort(len(g))
-        ceiling = gravity_ceiling(robot, i, where, GAP, effort) if g else math.inf
-        found.append(LoadExtremes(joint, inertia, extremes(g, where.box, gap=GAP, effort=effort, ceiling=ceiling)))
+        inertia = extremes(own, where.box, gap=GAP, limits=_limits(len(own)))
+        limits = _limits(len(g))
+        ceiling = gravity_ceiling(robot, i, where, GAP, limits) if g else math.inf
+        found.append(LoadExtremes(joint, inertia, extremes(g, where.box, gap=GAP, limits=limits, ceiling=ceiling)))
     return found
 
 
-def _effort(terms: int) -> SearchLimits:
-    return SearchLimits(boxes=BOXES if terms <= LONG else LONG_BOXES, seconds=math.inf)
+def _limits(terms: int) -> SearchLimits:
+    return SearchLimits(boxes=NODES if terms <= LONG else LONG_NODES, seconds=math.inf)
 
 
 def _extremes(subject: Subject) -> list[Item]:
@@ -202,11 +198,7 @@ def _motion(subject: Subject) -> list[Item]:
         unit = "N m" if joint.kind == "revolute" else "N"
         figures.append(Figure(f"effort{k + 1}", curves(t, rows, joint.name, "time [s]", unit)))
     key = Figure("effort_key", key_of(rows, WIDTH))
-    where = (
-        "near the start that the file states"
-        if subject.closed
-        else "over the middle half of the joints' ranges (a quarter turn where they turn without end)"
-    )
+    where = where_it_moves(subject)
     peak = np.abs(total).max(axis=0)
     table = Table(
         ("joint", "peak effort", "of gravity", "of speeds", "of accelerations", ""),

@@ -23,7 +23,19 @@ if TYPE_CHECKING:
     )
     from emdeg.robot.joint_types import JOINT_TYPES, JointType, joint_type, register_joint_type
     from emdeg.robot.kinds import TREE as TREE_KIND
-    from emdeg.robot.kinds import Kind, by_kind, kind_named, known_kinds, register_kind, registered, resolved
+    from emdeg.robot.kinds import (
+        Kind,
+        additions,
+        by_kind,
+        kind_named,
+        known_kinds,
+        register_addition,
+        register_kind,
+        registered,
+        registered_addition,
+        resolved,
+        with_option,
+    )
     from emdeg.robot.loading import (
         SNAP,
         SUFFIXES,
@@ -39,6 +51,9 @@ if TYPE_CHECKING:
     )
     from emdeg.robot.markup import Element, parse_xml
     from emdeg.robot.memory import remembered
+    from emdeg.robot.mjcf_equalities import JOINT as TIED_JOINT
+    from emdeg.robot.mjcf_equalities import Turned, mujoco_package
+    from emdeg.robot.mjcf_extract import Extract
     from emdeg.robot.model import (
         BASE,
         NOWHERE,

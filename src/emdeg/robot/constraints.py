@@ -41,6 +41,10 @@ class Constraints:
         """The joints of n, by number, that have motors."""
         return tuple(range(n))
 
+    def with_actuated(self, joints: tuple[int, ...]) -> Constraints:
+        """The same with motors at other joints, by number."""
+        return self
+
     @property
     def bodies(self) -> Sequence[NamedBody]:
         """The bodies besides the links, in the order of their parameters in a regressor."""
@@ -60,6 +64,16 @@ class Constraints:
     def digested(self) -> object:
         """What the digest of a robot is made of besides its links."""
         return None
+
+    @property
+    def effort_weights(self) -> Sequence[Fraction]:
+        """A weight of every actuator where they are more than the coordinates; none where all are equal."""
+        return ()
+
+    @property
+    def symbol_values(self) -> Mapping[str, Fraction]:
+        """Numbers near which symbols are meant."""
+        return {}
 
     def exact_values(self) -> Iterable[Exact | Angle]:
         """Every value that the equations of motion depend on."""

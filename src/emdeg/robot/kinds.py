@@ -13,12 +13,14 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from emdeg.errors import RobotError
+
 if TYPE_CHECKING:
     from emdeg.robot.model import Robot
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T")
+X = TypeVar("X")
 
 TREE = "tree"
 """The kind of robots without constraints: chains and trees."""
@@ -34,7 +36,8 @@ class Kind:
     `mechanism` is the kind's `MechanismKind`. `implementations`: function's name -> its `Ways` for this kind;
     `functions`: (function that it is listed behind, `Function`) of the kind's own; `measures`: name -> `Measure`.
     `sections` are the top-level keys of a robot file that belong to the kind, `read_sections` reads them;
-    `read_equalities` reads the equality constraints of an MJCF file. `instead`: "module:function" of the core, which
+    `read_equalities` reads the equality constraints of an MJCF file. `options`: an option of the command line that
+    chooses a robot -> (robot, text) -> robot. `instead`: "module:function" of the core, which
     is decorated with `by_kind` -> what this kind does instead.
     """
 
@@ -46,10 +49,12 @@ class Kind:
     sections: tuple[str, ...] = ()
     read_sections: Reference = None
     read_equalities: Reference = None
+    options: Mapping[str, Reference] = field(default_factory=dict)
     instead: Mapping[str, Reference] = field(default_factory=dict)
 
 
 _KINDS: dict[str, Kind] = {}
+_ADDITIONS: dict[str, tuple[Reference, ...]] = {}
 
 
 def register_kind(kind: Kind) -> None:
@@ -67,6 +72,27 @@ def registered(kind: Kind) -> Iterator[Kind]:
         yield kind
     finally:
         del _KINDS[kind.name]
+
+
+def register_addition(table: str, rows: Reference) -> None:
+    """Add rows to a table of the core: "formulations" of functions, or "parts" of a derivation."""
+    _ADDITIONS[table] = (*additions(table), rows)
+
+
+@contextmanager
+def registered_addition(table: str, rows: Reference) -> Iterator[None]:
+    """The rows are in the table inside the block only."""
+    before = additions(table)
+    register_addition(table, rows)
+    try:
+        yield
+    finally:
+        _ADDITIONS[table] = before
+
+
+def additions(table: str) -> tuple[Reference, ...]:
+    """What extensions add to a table of the core, in the order of registration: sequences of rows, to be `resolved`."""
+    return _ADDITIONS.get(table, ())
 
 
 def known_kinds() -> tuple[Kind, ...]:
@@ -92,17 +118,30 @@ def _imported(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def by_kind(function: Callable[Concatenate[Robot, P], R]) -> Callable[Concatenate[Robot, P], R]:
-    """A function of a robot for which a kind of mechanism may register another one under `Kind.instead`."""
+def by_kind(function: Callable[Concatenate[X, P], R]) -> Callable[Concatenate[X, P], R]:
+    """A function for which a kind of mechanism may register another one under `Kind.instead`.
+
+    The kind is that of the first argument: a robot, or an object with a robot as its attribute `robot`.
+    """
     place = f"{function.__module__}:{function.__qualname__}"
     REPLACEABLE.add(place)
 
     @wraps(function)
-    def chosen(robot: Robot, *arguments: P.args, **named: P.kwargs) -> R:
+    def chosen(subject: X, *arguments: P.args, **named: P.kwargs) -> R:
+        robot: Any = getattr(subject, "robot", subject)
         own = kind_named(robot.constraints.kind).instead.get(place)
-        return (function if own is None else resolved(own))(robot, *arguments, **named)
+        return (function if own is None else resolved(own))(subject, *arguments, **named)
 
     return chosen
+
+
+def with_option(robot: Robot, name: str, text: str) -> Robot:
+    """The robot as an option that only some kinds of mechanism have says, such as --coordinates; else RobotError."""
+    own = kind_named(robot.constraints.kind).options
+    if name not in own:
+        known = " or ".join(kind.name for kind in known_kinds() if name in kind.options)
+        raise RobotError(f"it has no {known}", body=robot.name)
+    return resolved(own[name])(robot, text)
 
 
 REPLACEABLE: set[str] = set()

@@ -13,6 +13,7 @@ from emdeg.robot.checks import Finding
 from emdeg.robot.constraints import ConstraintsDraft
 from emdeg.robot.kinds import known_kinds, resolved
 from emdeg.robot.mjcf_extract import Extract
+from emdeg.robot.normal_form import Body
 from emdeg.robot.transform import ExactTransform, Rotation
 
 JOINT = 2
@@ -48,12 +49,15 @@ def tied_joints(m: Any, wanted: Extract) -> dict[str, Finding]:
 
 
 def constraints(
-    m: Any, wanted: Extract, places: Sequence[ExactTransform], turned: Turned
+    m: Any, wanted: Extract, bodies: Sequence[Body], places: Sequence[ExactTransform], turned: Turned
 ) -> tuple[ConstraintsDraft, list[str]]:
-    """(what ties bodies of the compiled model `m`, notes); `places`: every body's exact place as it is drawn."""
+    """(what ties bodies of the compiled model `m`, notes).
+
+    `bodies` are what was read of its tree, `places` every body's exact place as it is drawn.
+    """
     for kind in known_kinds():
         if kind.read_equalities is not None:
-            found, notes = resolved(kind.read_equalities)(m, wanted, places, turned)
+            found, notes = resolved(kind.read_equalities)(m, wanted, bodies, places, turned)
             if found != ConstraintsDraft():
                 return found, notes
     return ConstraintsDraft(), []

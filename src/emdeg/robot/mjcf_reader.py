@@ -143,7 +143,7 @@ class _Compiled:
                 bodies += self.body(i, name, {body.name for body in bodies})
             except RobotError as problem:
                 raise problem.at(line=self.wanted.body_lines.get(name), body=name) from None
-        tied, more = constraints(m, self.wanted, self.places, self.rotation)
+        tied, more = constraints(m, self.wanted, bodies, self.places, self.rotation)
         self.notes += more
         return Draft(
             name=self.wanted.model or "robot",

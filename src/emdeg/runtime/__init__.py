@@ -7,7 +7,6 @@ from emdeg._exports import on_demand
 if TYPE_CHECKING:
     from emdeg.runtime.compiled import BoundProgram, CompiledProgram, compile
     from emdeg.runtime.engine import machine_engine, vector_bits
-    from emdeg.runtime.kane import KaneModel
     from emdeg.runtime.kernel import machine_available
     from emdeg.runtime.llvm_memory import Rows
     from emdeg.runtime.llvm_text import operations

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.dynamics import kind_of, real_array
 from emdeg.dynamics.formulations import friction_laws, need_friction
-from emdeg.errors import ScenarioError, SimulationError
-from emdeg.robot import Robot, RobotLike, as_robot
+from emdeg.errors import ScenarioError
+from emdeg.robot import Robot, RobotLike, as_robot, by_kind
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw, UserLaw
 from emdeg.simulation.controllers.linearisation import closed_loop, sampled_poles
@@ -23,7 +23,6 @@ from emdeg.simulation.integrators.fixed_step import FixedRun, make_grid
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES, need_stable_step
 from emdeg.simulation.motion import Event, Motion
 from emdeg.simulation.plant.constants_of_motion import DriftWarning, StiffWarning, free_joints, invariants
-from emdeg.simulation.plant.loops import is_analytic, met
 from emdeg.simulation.plant.passive import Passive, elastic_stops
 from emdeg.simulation.plant.programs import need_numbers
 from emdeg.simulation.trajectories.joint_space import positive
@@ -105,9 +104,9 @@ def simulate(
     if hasattr(control, "reset"):
         control.reset()  # type: ignore[attr-defined]
     stiff = False
-    if isinstance(control, ProgramLaw) and robot.is_tree:  # a function of the user's may remember its calls
+    if isinstance(control, ProgramLaw):  # a function of the user's may remember its calls
         try:
-            stiff = _stiff(robot, control, np.atleast_2d(q)[0], np.atleast_2d(qd)[0], duration, method, conditioning)
+            stiff = is_stiff(robot, control, np.atleast_2d(q)[0], np.atleast_2d(qd)[0], duration, method, conditioning)
         except np.linalg.LinAlgError:
             rule = "about the start the loop's derivatives are beyond doubles: a gain or the period is too large"
             raise ScenarioError(rule, body=robot.name) from None
@@ -140,7 +139,7 @@ def simulate(
     elif method in METHODS:
         if step is None:
             raise ScenarioError(f"{method} needs a step")
-        if not is_analytic(robot):
+        if not kind_of(robot).has_programs(robot):
             raise ScenarioError(
                 f"its loops close numerically, so it cannot be compiled for {method}; use {', '.join(SOLVERS)}",
                 body=robot.name,
@@ -162,8 +161,7 @@ def simulate(
         raise ScenarioError(f"there is no method {method!r}; there are {known}")
     _warn(motion, drift_tolerance)
     motion = _with_effort_limits(motion, conditioning)
-    if robot.hidden and motion.q.ndim == 2:
-        motion = _with_meetings(motion)
+    motion = with_meetings(robot, motion)
     return motion if stops == "ignore" or motion.q.ndim != 2 else _with_hidden_limits(motion)
 
 
@@ -172,7 +170,8 @@ STIFF = 30_000.0
 """Of the fastest pole times the run: an explicit method then takes thousands of steps for its stability alone."""
 
 
-def _stiff(
+@by_kind
+def is_stiff(
     robot: Robot, law: Law, q: Array, qd: Array, duration: float, method: str | None, conditioning: Conditioning
 ) -> bool:
     """Whether the loop about the start is too fast for an explicit method; a StiffWarning says so, with its poles.
@@ -215,33 +214,10 @@ def _with_effort_limits(motion: Motion, conditioning: Conditioning) -> Motion:
     return replace(motion, events=tuple(sorted((*motion.events, *noted), key=lambda event: event.t)))
 
 
-def _with_meetings(motion: Motion) -> Motion:
-    """The run with an event wherever ways of closing met; SimulationError where it was thrown back there."""
-    robot, dense = motion.robot, motion.dense
-    n = robot.freedoms
-    t, q = motion.t, motion.q
-    at: Callable[[Array], Array] | None = None
-    if dense is not None and is_analytic(robot):
-        t = np.unique(np.concatenate([t, dense.breaks, (dense.breaks[1:] + dense.breaks[:-1]) / 2]))
-        t = t[t <= motion.t[-1]]
-        q = dense(t)[:, :n]
-
-        def poses(times: Array) -> Array:
-            return dense(times)[:, :n]
-
-        at = poses
-
-    noted = []
-    for one in met(robot, t, q, at):
-        place = ", ".join(f"{joint.name} = {value:.6g}" for joint, value in zip(robot.coordinates, one.q))
-        if not one.passed:
-            raise SimulationError(
-                f"the run comes to a dead point at t = {one.t:.6g} s, {place}: there two ways of closing meet, and the "
-                "mechanism goes on in the other, which these coordinates do not tell; choose coordinates that do",
-                body=robot.name,
-            )
-        noted.append(Event(one.t, robot.coordinates[0].name, f"ways of closing meet at {place}"))
-    return replace(motion, events=tuple(sorted((*motion.events, *noted), key=lambda event: event.t)))
+@by_kind
+def with_meetings(robot: Robot, motion: Motion) -> Motion:
+    """The run with an event wherever the robot could have gone on in another way."""
+    return motion
 
 
 def _with_hidden_limits(motion: Motion) -> Motion:

@@ -1,4 +1,4 @@
-"""Kane's equations in the robot's letters: every term's value at a state, its unit, and the numbers it stands on."""
+"""Kane's equations in the robot's symbols: every term's value at a state, its unit, and the numbers in it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,31 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cache
 
 import numpy as np
 
-from emdeg.algebra import Angle, Generator, Quotient, TrigPoly
-from emdeg.documents import Combination, Item, Label, Section, WrittenTerm, label
-from emdeg.dynamics.kane import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, joint_rates
+from emdeg.algebra import Generator, Quotient, TrigPoly
+from emdeg.documents import Combination, Item, Section, WrittenTerm
+from emdeg.kane import (
+    PARTS,
+    AngularVelocity,
+    Description,
+    LinearForm,
+    PointVelocity,
+    Rate,
+    Setup,
+    Speed,
+    choose,
+    describe,
+    joint_rates,
+    kane_document,
+    kane_program,
+)
+from emdeg.kane.speeds import symbol_values
+from emdeg.kane.system import system
 from emdeg.programs import Dependence, Kind, Program, Slot, Traced, Tracer, dependences, evaluate, included
-from emdeg.programs.kane import choose, kane_program
-from emdeg.reports import PARTS, Description, ShadedEntries, ShadedTerm, describe, kane_document
+from emdeg.reports import ShadedEntries, ShadedTerm
 from emdeg.robot import Robot, letter_paths, symbolize
 from emdeg.studio import units
 from emdeg.studio.shading import PlacedTerm, Word, terms_of, with_terms
@@ -42,20 +56,20 @@ class KaneTerms:
 
 def kane_terms(robot: Robot, shortest: bool, tell: Callable[[str], None]) -> KaneTerms:
     """Kane's equations of a robot of numbers with the joints' rates, or with the speeds that make them shortest."""
-    letters, known = symbolize(robot)
-    setup = choose(letters, tell=lambda title: tell(title))[0].setup if shortest else joint_rates(letters)
-    found = describe(letters, setup, PARTS)
+    symbolic, known = symbolize(robot)
+    setup = choose(symbolic, tell=lambda title: tell(title))[0].setup if shortest else joint_rates(symbolic)
+    found = describe(symbolic, setup, PARTS)
     numbers = {name: one.value for name, one in known.items()}
     sections = [_apart(section) for section in kane_document(found).sections]
     names = _Names(found, numbers)
     sections = [replace(one, items=tuple(map(names.marked, one.items))) for one in sections]
     terms = terms_of(sections)
-    in_letters = _in_letters(letters, setup, found, terms)
-    values = _at_a_state(letters, setup, in_letters, numbers)
-    dimensions = units.of_values(in_letters, _inputs(robot, setup, in_letters))
-    (outputs,) = in_letters.outputs
+    in_symbols = _in_symbols(symbolic, setup, found, terms)
+    values = _at_a_state(symbolic, setup, in_symbols, numbers)
+    dimensions = units.of_values(in_symbols, _inputs(robot, setup, in_symbols))
+    (outputs,) = in_symbols.outputs
     of_terms = ["" if (d := dimensions[ref.value]) is None or not ref.sign else str(d) for ref in outputs.entries]
-    stands_on, depends = _stands_on(in_letters), dependences(in_letters)
+    stands_on, depends = _stands_on(in_symbols), dependences(in_symbols)
     still = {name: np.zeros(robot.n) for name in ("q", "qd", "qdd")}
     at_rest = [
         float(value) if depends[ref.value] is Dependence.CONSTANTS else None
@@ -71,95 +85,58 @@ def _apart(section: Section) -> Section:
     return apart if section.key in DYNAMICS or len(terms_of([apart])) <= LONGEST else section
 
 
-def _in_letters(letters: Robot, setup: Setup, found: Description, terms: Sequence[PlacedTerm]) -> Program:
+def _in_symbols(symbolic: Robot, setup: Setup, found: Description, terms: Sequence[PlacedTerm]) -> Program:
     """q, qd, u, tau, parameters -> T: every term's value."""
     assert found.dynamics is not None
-    written = found.dynamics.program
-    tracer = Tracer(sorted(letters.symbols))
-    n = letters.n
+    tracer, n = Tracer(sorted(symbolic.symbols)), symbolic.n
     q = tracer.inputs("q", n, Dependence.CONFIGURATION)
     arrays = {"q": q, **{name: tracer.inputs(name, n, Dependence.RATES) for name in ("qd", "u", "tau")}}
-    values = tracer.replay(written, lambda slot: arrays[slot[0]][slot[1]] if slot[0] in arrays else None)
-    to = _State(tracer, arrays, found, {joint.name: k for k, joint in enumerate(letters.joints)})
-    return tracer.program("terms", {"T": [to.value(one.term, values) for one in terms]})
+    written = tracer.replay(
+        found.dynamics.program, lambda slot: arrays[slot[0]][slot[1]] if slot[0] in arrays else None
+    )
+    at = [tracer.sincos_of(x) if turns else x for x, turns in zip(q, setup.turning(symbolic))]
+    of_robot = symbol_values(found.of, system(symbolic, setup, tracer, at))
+    rates, speeds = dict(zip(found.of.free, arrays["qd"])), dict(zip(setup.names_of(symbolic), arrays["u"]))
 
+    @cache
+    def symbol(g: Generator) -> Traced:
+        return rates[g.of] if g.kind == "rate" else speeds[g.of] if g.of in speeds else of_robot(g)  # type: ignore[index]
 
-@dataclass(frozen=True)
-class _State:
-    """What the letters of Kane's formulas are at a state."""
+    def ratio(of: Quotient) -> Traced:
+        above = of.numerator.map(symbol, tracer.number)
+        return above if of.denominator == 1 else above / of.denominator.map(symbol, tracer.number)
 
-    tracer: Tracer
-    arrays: dict[str, tuple[Traced, ...]]
-    found: Description
-    joints: dict[str, int]
-
-    def value(self, term: ShadedTerm, written: Sequence[Traced]) -> Traced:
+    def value(term: ShadedTerm) -> Traced:
         match term.product:
             case WrittenTerm(minus=minus, place=place):
                 return -written[place] if minus else written[place]
             case TrigPoly():
-                return self._of(term.product)
+                return term.product.map(symbol, tracer.number)
             case Combination(terms=multiples, rest=rest):
-                total = self.tracer.number(0) if rest is None else self._ratio(rest)
+                total = tracer.number(0) if rest is None else ratio(rest)
                 for factor, name in multiples:
-                    total = total + self._speed(name) * (1 if isinstance(factor, int) else self._ratio(factor))
+                    total = total + speeds[str(name)] * (1 if isinstance(factor, int) else ratio(factor))
                 return total
             case _:
-                raise TypeError(f"no term of Kane's equations: {term.product}")
+                raise TypeError(f"not a term of Kane's equations: {term.product}")
 
-    def _ratio(self, of: Quotient) -> Traced:
-        above = self._of(of.numerator)
-        return above if of.denominator == 1 else above / self._of(of.denominator)
-
-    def _of(self, formula: TrigPoly) -> Traced:
-        return formula.map(self._letter, self.tracer.number)
-
-    def _speed(self, name: Label) -> Traced:
-        return self.arrays["u"][[speed.name for speed in self.found.speeds].index(name)]
-
-    def _letter(self, g: Generator) -> Traced:
-        if g not in self._known:
-            self._known[g] = self._looked_up(g)
-        return self._known[g]
-
-    def _looked_up(self, g: Generator) -> Traced:
-        if isinstance(g.of, Angle):
-            return self.tracer.sincos(g.of)[g.kind == "cosine"]
-        if isinstance(g.of, str):
-            return self._speed(label(g.of)) if g.of in self._speeds else self.tracer.symbol(g.of)
-        k = self.joints[self._names[g.of]]
-        if g.kind == "rate":
-            return self.arrays["qd"][k]
-        at: Any = self.arrays["q"][k]
-        return at if g.kind == "displacement" else self.tracer.sincos_of(at)[g.kind == "cosine"]
-
-    @cached_property
-    def _known(self) -> dict[Generator, Traced]:
-        return {}
-
-    @cached_property
-    def _speeds(self) -> set[str]:
-        return {str(speed.name) for speed in self.found.speeds}
-
-    @cached_property
-    def _names(self) -> dict[int, str]:
-        return {int(letter.subscript): name for letter, name in self.found.letters}
+    return tracer.program("terms", {"T": [value(one.term) for one in terms]})
 
 
-def _at_a_state(letters: Robot, setup: Setup, in_letters: Program, numbers: dict[str, Fraction]) -> Program:
-    """q, qd, qdd -> T: the speeds are those of the motion, the efforts those that it takes."""
-    tracer, n = Tracer(), letters.n
+def _at_a_state(symbolic: Robot, setup: Setup, in_symbols: Program, numbers: dict[str, Fraction]) -> Program:
+    """q, qd, qdd -> T: the speeds are those of the motion, the torques those that it takes."""
+    tracer, n = Tracer(), symbolic.n
     q = tracer.inputs("q", n, Dependence.CONFIGURATION)
     given = {"q": q, **{name: tracer.inputs(name, n, Dependence.RATES) for name in ("qd", "qdd")}}
-    given["parameters"] = tuple(tracer.number(numbers[name]) for name in sorted(letters.symbols))
-    u, ud = included(tracer, kane_program(letters, setup, "speeds"), given)
-    tau = included(tracer, kane_program(letters, setup, "torques"), {**given, "u": u, "ud": ud})[0]
-    (values,) = included(tracer, in_letters, {**given, "u": u, "tau": tau})
+    given["parameters"] = tuple(tracer.number(numbers[name]) for name in sorted(symbolic.symbols))
+    u, ud = included(tracer, kane_program(symbolic, setup, "speeds"), given)
+    tau = included(tracer, kane_program(symbolic, setup, "torques"), {**given, "u": u, "ud": ud})[0]
+    (values,) = included(tracer, in_symbols, {**given, "u": u, "tau": tau})
     return tracer.program("terms", {"T": values})
 
 
 def _inputs(robot: Robot, setup: Setup, program: Program) -> Callable[[Slot], Dimension | None]:
-    """The dimension of every input of a program in letters."""
+    """The dimension of every input of a program in symbols."""
     paths = letter_paths(robot)
     symbols = next((group.labels for group in program.inputs if group.name == "parameters"), ())
     second = Dimension(0, 0, 1)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from emdeg.algebra import Angle, Generator, TrigPoly
 from emdeg.loops import LoopState, reduction
-from emdeg.loops.equations import Expanded, LoopModel, rate_letter
+from emdeg.loops.equations import Expanded, LoopModel, rate_of
 from emdeg.programs import Program, Traced, Tracer, open_trace
 from emdeg.reports import ShadedTerm
 from emdeg.studio.shading import PlacedTerm
@@ -65,7 +65,7 @@ class _Letters:
 
     def _named(self, letter: str) -> Traced:
         if letter not in self._known:  # a root, a reciprocal or a constant, as defined beside the formulas
-            names, number = self.model.names, int(letter[1:]) - 1
+            names, number = self.model.symbols, int(letter[1:]) - 1
             match letter[0]:
                 case "h":
                     self._known[letter] = self.tracer.sqrt(self.of(names.roots[number]))
@@ -79,10 +79,10 @@ class _Letters:
     def _known(self) -> dict[str, Any]:
         """Slides with their rates; the entries of W and of its rate."""
         found: dict[str, Any] = {}
-        for k, name in self.model.names.slides.items():
-            found |= {name: self.state.position[k], rate_letter(name): self._motion.qd[k]}
-        for k, row in enumerate(self.model.letters if isinstance(self.model, LoopModel) else ()):
+        for k, name in self.model.symbols.slides.items():
+            found |= {name: self.state.position[k], rate_of(name): self._motion.qd[k]}
+        for k, row in enumerate(self.model.entries if isinstance(self.model, LoopModel) else ()):
             for place, name in enumerate(row):
                 if name:
-                    found |= {name: self._motion.W[k][place], rate_letter(name): self._motion.W_rate[k][place]}
+                    found |= {name: self._motion.W[k][place], rate_of(name): self._motion.W_rate[k][place]}
         return found

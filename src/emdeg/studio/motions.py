@@ -10,8 +10,8 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.documents import BLUE, GREEN, INK, ORANGE, Drawing, svg
+from emdeg.dynamics import kind_of
 from emdeg.errors import BadRequest, RobotError
-from emdeg.loops import joint_positions
 from emdeg.reports import Curve, Subject, curves
 from emdeg.robot import Robot
 from emdeg.simulation import Law, Motion, PointToPoint, abbreviated_model, computed_torque, pd, quintic, simulate
@@ -45,7 +45,7 @@ def moved(robot: Robot, data: Mapping[str, Any], tell: Callable[[Any], None]) ->
         ]
     motion = runs[0]
     ideal = np.array([wanted(t)[0] for t in motion.t])
-    tree = joint_positions(robot, motion.q) if robot.hidden else motion.q
+    tree = kind_of(robot).joint_positions(robot, motion.q)
     return {
         "t": _numbers(motion.t),
         "q": [_numbers(row) for row in tree],

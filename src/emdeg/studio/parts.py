@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from emdeg.algebra import Atom, Product, Sum
 from emdeg.approximation import term_program
 from emdeg.documents import Item, Label, Paragraph, Section
-from emdeg.dynamics import kind_of
-from emdeg.dynamics.kane import joint_rates
 from emdeg.equations import NEEDS, Kinematics, derive, document
 from emdeg.equations.reading import ABBREVIATIONS, in_parameters
-from emdeg.errors import BadRequest, EmdegError
-from emdeg.loops.equations import EXPANDED_PARTS, Expanded, LoopModel, expand_loops, expanded_document
+from emdeg.errors import BadRequest
+from emdeg.kane import PARTS as KANE_PARTS
+from emdeg.kane import choose, describe, joint_rates, kane_document
 from emdeg.programs import Program
-from emdeg.programs.kane import choose
-from emdeg.reports import PARTS as KANE_PARTS
-from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, describe, kane_document
-from emdeg.robot import Robot, algebra_of, parallel_joints, symbolize
+from emdeg.reports import EquationsFound, ShadedEntries, ShadedEntry, ShadedTerm
+from emdeg.robot import Robot, algebra_of, by_kind, parallel_joints, symbolize
 from emdeg.studio import units
 from emdeg.studio.kane_terms import kane_terms
-from emdeg.studio.loop_terms import loop_term_program
-from emdeg.studio.shading import Word, products, terms_of, with_terms
+from emdeg.studio.shading import Word, products, terms_of
 
 JACOBIAN, KANE, SHORTEST = "J", "kane", "kane, shortest"
-EXPANDED = "expanded "
 SQUARE = frozenset({"Jinv", "singularities"})
 """What only a Jacobian with as many columns as rows has."""
 TREE: Mapping[str, str] = {
@@ -39,18 +34,6 @@ TREE: Mapping[str, str] = {
     "hierarchy": "hierarchical form",
     KANE: "Kane's equations, speeds the joints' own",
     SHORTEST: "Kane's equations, speeds that make them shortest",
-}
-LOOPS: Mapping[str, str] = {
-    f"{EXPANDED}{name}": f"{title}, in the coordinates alone"
-    for name, title in {
-        "solution": "joint angles",
-        "M": "mass matrix M",
-        "C": "Coriolis matrix C",
-        "G": "gravity G",
-        "J": "Jacobian J of the drives",
-        "Jdot": "rate of J",
-    }.items()
-    if name in EXPANDED_PARTS
 }
 
 
@@ -67,10 +50,9 @@ class ShownPart:
     """Of the robot's letters."""
 
 
+@by_kind
 def offered(robot: Robot) -> dict[str, str]:
-    """Part -> its title, of those that a robot has beside M, b, c and g or the blocks of its loops."""
-    if kind_of(robot).explicit == "blocks":
-        return dict(LOOPS)
+    """Part -> its title, of those that a robot has beside its explicit equations."""
     return {part: title for part, title in TREE.items() if part not in SQUARE or robot.n == 6}
 
 
@@ -79,10 +61,12 @@ def shown_part(robot: Robot, part: str, tell: Callable[[str], None]) -> ShownPar
     if part not in offered(robot):
         raise BadRequest(f"there is no part {part[:40]!r} of this robot's equations")
     tell(offered(robot)[part])
-    if part in LOOPS:
-        model = expand_loops(robot)
-        sections = expanded_document(model, ("letters", part.removeprefix(EXPANDED))).sections
-        return ShownPart(sections) if robot.symbols else of_loops(model, sections)
+    return part_of(robot, part, tell)
+
+
+@by_kind
+def part_of(robot: Robot, part: str, tell: Callable[[str], None]) -> ShownPart:
+    """One of the parts offered."""
     if part in (KANE, SHORTEST) and not robot.symbols:
         kane = kane_terms(robot, part == SHORTEST, tell)
         return ShownPart(kane.sections, kane.values, kane.units, kane.words, kane.numbers)
@@ -94,15 +78,10 @@ def shown_part(robot: Robot, part: str, tell: Callable[[str], None]) -> ShownPar
     return ShownPart(document(derive(robot, NEEDS.get(part, ("M",))), [part]).sections)
 
 
-def of_loops(model: LoopModel | Expanded, sections: Iterable[Section]) -> ShownPart:
-    """A mechanism's formulas with their terms apart; without values where its loops close numerically."""
-    apart = tuple(map(with_terms, sections))
-    terms = terms_of(apart)
-    own = tuple("" if one.below else units.of_entry(one.entry.label, model.robot) for one in terms)
-    try:
-        return ShownPart(apart, loop_term_program(model, terms), own)
-    except EmdegError:
-        return ShownPart(apart, None, own)
+@by_kind
+def shown_equations(robot: Robot, found: EquationsFound) -> ShownPart | None:
+    """The explicit equations with their terms apart, where they are not those of a tree."""
+    return None
 
 
 def _jacobian(robot: Robot) -> ShownPart:

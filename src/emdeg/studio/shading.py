@@ -22,7 +22,8 @@ from emdeg.documents import (
     WrittenSum,
 )
 from emdeg.programs import Program, evaluate
-from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, Subject, reach
+from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, Subject
+from emdeg.robot import by_kind
 
 SAMPLES = 400
 """Random states at which terms are looked at for their largest sizes."""
@@ -180,13 +181,7 @@ def _largest(values: Program, subject: Subject) -> Array:
     return known.max(axis=0) if len(known) else np.zeros(found.shape[-1])
 
 
+@by_kind
 def states(subject: Subject) -> dict[str, Array]:
-    """Random q, qd and qdd of the workspace; of a mechanism with loops in its reach and along its sample motion."""
-    if not subject.closed:
-        return dict(zip(("q", "qd", "qdd"), subject.where.sample_states(SAMPLES, seed=3)))
-    low, high = np.array(list(reach(subject))).T
-    random, motion = np.random.default_rng(3), subject.motion
-    size = (SAMPLES, len(low))
-    drawn = low + (high - low) * random.uniform(size=size), random.uniform(-1, 1, size), random.uniform(-1, 1, size)
-    along = motion.q, motion.qd, motion.qdd
-    return {name: np.concatenate(both) for name, *both in zip(("q", "qd", "qdd"), drawn, along)}
+    """Random q, qd and qdd of the workspace."""
+    return dict(zip(("q", "qd", "qdd"), subject.where.sample_states(SAMPLES, seed=3)))

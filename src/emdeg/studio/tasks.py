@@ -32,13 +32,13 @@ from emdeg.reports import (
     slider_levels,
     thresholds,
 )
-from emdeg.robot import Robot, letter_paths, load, load_text, to_toml
+from emdeg.robot import Robot, by_kind, letter_paths, load, load_text, to_toml
 from emdeg.studio import units
-from emdeg.studio.dead_points import WORDS, dead_points
+from emdeg.studio.dead_points import WORDS, DeadPoint
 from emdeg.studio.meshes import link_meshes
 from emdeg.studio.motions import moved
 from emdeg.studio.parameters import tables
-from emdeg.studio.parts import ShownPart, of_loops, offered, shown_part
+from emdeg.studio.parts import ShownPart, offered, shown_equations, shown_part
 from emdeg.studio.shading import products, sized, terms_of
 
 Data = dict[str, Any]
@@ -46,10 +46,10 @@ Tell = Callable[[Any], None]
 
 LIVE = ("mass_matrix", "gravity", "inverse_dynamics", "jacobian")
 """What the page computes itself at every state."""
-LIVE_LOOPS = ("link_transforms", "forward_kinematics", "drive_jacobian")
-"""What it computes besides of a mechanism with loops: where every link is."""
 MOST_LIVE_TERMS = 8_000
 """Terms whose values the page follows."""
+NO_SIZES = "terms have sizes in chains and trees of numbers only"
+NO_DEAD_POINTS = "dead points are of mechanisms with closed loops, in numbers"
 LONGEST_PART = 4_000_000
 """Characters of a part that a page shows."""
 FILE = "robot.toml"
@@ -113,9 +113,21 @@ def model(data: Data, tell: Tell) -> Data:
     }
 
 
+@by_kind
+def live_functions(robot: Robot) -> tuple[str, ...]:
+    """What the page computes itself at every state."""
+    return LIVE
+
+
+@by_kind
+def dead_points_of(robot: Robot, q: list[float], ranges: list[list[float]]) -> list[DeadPoint]:
+    """Dead points along the coordinates, from a state; BadRequest of robots that have none."""
+    raise BadRequest(NO_DEAD_POINTS)
+
+
 def _live(robot: Robot) -> dict[str, Program]:
     found = {}
-    for name in (*LIVE, *(LIVE_LOOPS if robot.hidden else ())):
+    for name in live_functions(robot):
         try:
             found[name] = program(robot, name)
         except EmdegError:
@@ -128,8 +140,9 @@ def formulas(data: Data, tell: Tell) -> Data:
     robot = robot_of(data)
     subject = Subject(robot, progress=lambda text: tell({"doing": text}))
     found = equations(subject, robot.name, levels=False)
-    if found.loops is not None and not subject.symbolic:
-        return _shaded(subject, of_loops(found.loops, [found.section])) | {"shortened": None}
+    shown = shown_equations(robot, found)
+    if shown is not None:
+        return _shaded(subject, shown) | {"shortened": None}
     if found.full is None:
         return _shaded(subject, ShownPart((found.section,))) | {"shortened": None}
     terms = terms_of([found.section])
@@ -210,11 +223,11 @@ def stuck(data: Data, tell: Tell) -> Data:
     """Dead points of a mechanism along its coordinates, from where it stands."""
     robot = robot_of(data)
     q, ranges = [float(v) for v in data["q"]], [[float(v) for v in ends] for ends in data["ranges"]]
-    if not robot.hidden or robot.symbols:
-        raise BadRequest("dead points are of mechanisms with closed loops, in numbers")
+    if robot.symbols:
+        raise BadRequest(NO_DEAD_POINTS)
     if len(q) != robot.freedoms or len(ranges) != robot.freedoms or not np.isfinite([q, *zip(*ranges)]).all():
         raise BadRequest("the state does not fit the robot")
-    return {"points": [asdict(one) | {"words": WORDS[one.kind]} for one in dead_points(robot, q, ranges)]}
+    return {"points": [asdict(one) | {"words": WORDS[one.kind]} for one in dead_points_of(robot, q, ranges)]}
 
 
 def shapes(data: Data, tell: Tell) -> Data:
@@ -229,8 +242,14 @@ def shapes(data: Data, tell: Tell) -> Data:
 def significance(data: Data, tell: Tell) -> Data:
     """The positions of the threshold slider, and at which each term goes."""
     subject = Subject(robot_of(data), progress=lambda text: tell({"doing": text}))
-    if subject.symbolic or subject.closed:
-        raise BadRequest("terms have sizes in chains and trees of numbers only")
+    if subject.symbolic:
+        raise BadRequest(NO_SIZES)
+    return slider_positions(subject)
+
+
+@by_kind
+def slider_positions(subject: Subject) -> Data:
+    """The slider's levels, and the level at which each term goes."""
     first = equations(subject, subject.robot.name, levels=False)
     if first.full is None or len(first.full.functions) > MOST_TERMS:
         raise BadRequest(f"its equations have more than {MOST_TERMS} terms: emdeg abbreviate shortens them")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from emdeg.documents import Label, indices_of
 from emdeg.programs import LAWS, Kind, Program, Slot
-from emdeg.robot import Joint, Robot
+from emdeg.robot import Joint, Robot, by_kind
 
 _SMALL = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -75,6 +75,12 @@ def effort(joint: Joint) -> Dimension:
     return NEWTON_METRE.times(position(joint), -1)
 
 
+@by_kind
+def row_dimension(robot: Robot, row: int) -> Dimension:
+    """Of what a row of J says of a coordinate's rate: of the tool's velocity, then of its angular velocity."""
+    return LENGTH if row <= 3 else NUMBER
+
+
 def of_entry(name: Label, robot: Robot) -> str:
     """The unit of a value by its name in the equations: M, b, c, g, C, G or J with indices; "" where it has none."""
     rates = Dimension(0, 0, -name.dots)
@@ -95,8 +101,7 @@ def of_entry(name: Label, robot: Robot) -> str:
                 found = found.times(along[k - 1], -1)
         case "J" if len(places) == 2:
             row, column = places
-            own = position(robot.driven[row - 1]) if robot.hidden else LENGTH if row <= 3 else NUMBER
-            found = own.times(along[column - 1], -1)
+            found = row_dimension(robot, row).times(along[column - 1], -1)
         case "W" if len(places) == 2:
             found = position(robot.joints[places[0] - 1]).times(along[places[1] - 1], -1)
         case _:

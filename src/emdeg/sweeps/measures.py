@@ -31,7 +31,7 @@ from emdeg.sweeps.study import Compute
 Values = Mapping[str, Mapping[str, Array]]
 """Function -> output -> array (states, ...)."""
 
-MOST_BOXES = 200_000
+MOST_NODES = 20_000_000
 """What a certified search may examine: counted, not timed, so that every machine finds the same."""
 
 
@@ -187,12 +187,12 @@ def measure(compute: Compute, robot: Robot) -> SweepMeasure:
 def loads_of(robot: Robot, where: Workspace, gap: float) -> dict[str, float]:
     """Certified extremes of each joint's inertia and gravity load: attained values, and the bounds they cannot pass."""
     model = derive(robot, "M,g", rational_angles=True)
-    effort = SearchLimits(boxes=MOST_BOXES, seconds=math.inf)
+    limits = SearchLimits(boxes=MOST_NODES, seconds=math.inf)
     found: dict[str, float] = {}
     for i in range(robot.n):
         own, load = entry_name("M", i + 1, i + 1), entry_name("g", i + 1)
-        inertia = extremes(model.M[i][i], where.box, gap=gap, effort=effort)
-        weight = extremes(model.g[i], where.box, gap=gap, effort=effort).magnitude
+        inertia = extremes(model.M[i][i], where.box, gap=gap, limits=limits)
+        weight = extremes(model.g[i], where.box, gap=gap, limits=limits).magnitude
         found |= {
             f"{own}_least": inertia.low.value,
             f"{own}_least_bound": inertia.low.bound,

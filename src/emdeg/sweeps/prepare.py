@@ -12,7 +12,19 @@ from emdeg._version import __version__
 from emdeg.analysis import torque_limits
 from emdeg.errors import CannotJoin, RobotError, SweepError, TooLarge
 from emdeg.programs import count, from_data, program, to_data
-from emdeg.robot import Joint, Opened, Robot, Workspace, load, opened, stated_tolerances, substitute, to_toml, workspace
+from emdeg.robot import (
+    Joint,
+    Opened,
+    Robot,
+    Workspace,
+    by_kind,
+    load,
+    opened,
+    stated_tolerances,
+    substitute,
+    to_toml,
+    workspace,
+)
 from emdeg.sweeps.measures import ANALYSES, WHOLE, measure, planned_outputs
 from emdeg.sweeps.plan import Case, Parameter, Plan, StateBox, Work, study_digest
 from emdeg.sweeps.study import PerJoint, States, Study
@@ -67,8 +79,7 @@ def _case(study: Study, robot: Robot, label: str, payload: str) -> Case:
     stated = _stated_tolerances(study, robot)
     found = _opened(study, robot, stated)
     measures = [measure(one, robot) for one in study.compute if one.analysis != WHOLE]
-    if len(measures) < len(study.compute) and not robot.is_tree:
-        raise SweepError(f"{WHOLE} is not known for closed loops", body=robot.name)
+    check_study(robot, len(measures) < len(study.compute), bool(found.symbols))
     programs = {function: _program(found.robot, function) for m in measures for function in m.functions}
     groups = groups_of(programs)
     shapes = {f: {g.name: g.shape for g in from_data(data).outputs} for f, data in programs.items()}
@@ -111,10 +122,12 @@ def _opened(study: Study, robot: Robot, stated: Mapping[str, float]) -> Opened:
     left = sorted(found.robot.symbols - set(found.symbols.values()))
     if left:
         raise SweepError(f"the symbol {left[0]!r} has no number: vary it, or give it one in [set]", body=robot.name)
-    if not robot.is_tree and found.symbols:
-        rule = "it has closed loops, whose parameters cannot vary in a study; its payload, workspace and file can"
-        raise SweepError(rule, body=robot.name)
     return found
+
+
+@by_kind
+def check_study(robot: Robot, loads: bool, varies: bool) -> None:
+    """SweepError where a study of such a robot cannot have the analysis of loads, or parameters that vary."""
 
 
 def _plain(robot: Robot) -> Robot:

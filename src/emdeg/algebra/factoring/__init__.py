@@ -1,4 +1,4 @@
-"""Factoring of sums of products: what they share taken out, as letters of its own or as nested brackets."""
+"""Factoring of sums of products: what they share taken out, as symbols of its own or as nested brackets."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 """Extraction: what sums of products have in common is computed once, wherever it stands (fast extract).
 
-Parts are sums of two terms and products of two letters. Chance decides among nearly equal ones, so that repeated runs
+Parts are sums of two terms and products of two symbols. Chance decides among nearly equal ones, so that repeated runs
 find different ways; and from one that was found, some parts are put back and others taken out instead, again and
 again, which leads much further than new starts.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra.factoring.nesting import Key, Table, common, joined, letters_of, pairs, without
+from emdeg.algebra.factoring.nesting import Key, Table, common, joined, pairs, symbols_of, without
 from emdeg.algebra.factoring.parts import Found, Part, SharedParts, Use
 
 PUT_BACK = 8
@@ -28,12 +28,12 @@ _State = tuple[dict[int, Table], dict[int, int], dict[int, tuple[int, int]]]
 
 
 class Extraction(SharedParts):
-    """The search on some sums; deterministic for a seed. `fixed` letters stand for numbers and cost nothing alone."""
+    """The search on some sums; deterministic for a seed. `fixed` symbols stand for numbers and cost nothing alone."""
 
     def __init__(
         self, sums: Sequence[Mapping[Key, Fraction]], fixed: Collection[int], seed: int = 0, noise: float = 0.6
     ) -> None:
-        super().__init__(sums, max([*letters_of(map(dict, sums)), *fixed], default=0) + 1)
+        super().__init__(sums, max([*symbols_of(map(dict, sums)), *fixed], default=0) + 1)
         self.fixed = frozenset(fixed)
         self._random = random.Random(seed)
         self._noise = noise
@@ -54,9 +54,9 @@ class Extraction(SharedParts):
         in_vain = 0
         while not stopped() and in_vain < IN_VAIN * (FEW + len(self.quotients) + len(self.products)):
             in_vain += 1
-            for letter in self._some_parts(self._random.randint(1, PUT_BACK)):
-                if self._is_part(letter):  # it may have gone with another one
-                    self._put_back(letter)
+            for symbol in self._some_parts(self._random.randint(1, PUT_BACK)):
+                if self._is_part(symbol):  # it may have gone with another one
+                    self._put_back(symbol)
             self.run()
             if (cost := self.cost) > current + (self._random.random() < UPHILL):
                 self._go_to(here)
@@ -72,8 +72,8 @@ class Extraction(SharedParts):
         sums = sum(len(terms) - 1 + sum(self._factors(k, c) for k, c in terms.items()) for terms in self.sums.values())
         return sums + len(self.products)
 
-    def values(self, count: int, letter: Callable[[int], Any], number: Callable[[int], Fraction]) -> list[Any]:
-        """The first `count` sums, from the letters' values and the fixed letters' numbers."""
+    def values(self, count: int, symbol: Callable[[int], Any], number: Callable[[int], Fraction]) -> list[Any]:
+        """The first `count` sums, from the symbols' values and the fixed symbols' numbers."""
         known: dict[int, Any] = {}
 
         def value(of: int) -> Any:
@@ -84,7 +84,7 @@ class Extraction(SharedParts):
                     a, b = self.products[of]
                     known[of] = value(a) * value(b)
                 else:
-                    known[of] = number(of) if of in self.fixed else letter(of)
+                    known[of] = number(of) if of in self.fixed else symbol(of)
             return known[of]
 
         def total(terms: Table) -> Any:
@@ -103,7 +103,7 @@ class Extraction(SharedParts):
 
     def _factors(self, key: Key, c: Fraction) -> int:
         """The multiplications of a term; its numbers are one."""
-        moving = sum(letter not in self.fixed for letter in key)
+        moving = sum(symbol not in self.fixed for symbol in key)
         scaled = moving < len(key) or abs(c) != 1
         return moving - 1 + scaled if moving else 0
 
@@ -121,55 +121,55 @@ class Extraction(SharedParts):
                     yield ((b, e), (one, d / c)), divisor, c, (first, second)
 
     def saving(self, part: Part, uses: Sequence[Use]) -> int:
-        """The operations of each use as it stands, less the part's and those of a product with its letter."""
+        """The operations of each use as it stands, less the part's and those of a product with its symbol."""
         if len(uses) == 1 and not uses[0].divisor and abs(uses[0].lead) == 1:
             return 0
         gain = -1 - sum(map(self._factors, *part))
         for use in uses:
             terms = self.sums[use.at]
             gain += 1 + sum(self._factors(key, terms[key]) for key in use.keys)
-            moving = sum(letter not in self.fixed for letter in use.divisor)
+            moving = sum(symbol not in self.fixed for symbol in use.divisor)
             gain -= moving + (moving < len(use.divisor) or abs(use.lead) != 1)
         return gain
 
     def pairs(self, key: Key, coefficient: Fraction) -> Iterator[tuple[int, int]]:
-        """A number is worth sharing with a letter only where no other number stays behind."""
-        numbers = sum(letter in self.fixed for letter in key)
+        """A number is worth sharing with a symbol only where no other number stays behind."""
+        numbers = sum(symbol in self.fixed for symbol in key)
         for pair in pairs(key):
-            inside = sum(letter in self.fixed for letter in pair)
+            inside = sum(symbol in self.fixed for symbol in pair)
             if inside == 0 or (inside == 1 and numbers == 1 and abs(coefficient) == 1):
                 yield pair
 
     def chance(self) -> float:
         return self._noise * 2 * self._random.random()
 
-    def _is_part(self, letter: int) -> bool:
-        return letter in self.quotients or letter in self.products
+    def _is_part(self, symbol: int) -> bool:
+        return symbol in self.quotients or symbol in self.products
 
     def _some_parts(self, number: int) -> list[int]:
         """Parts from anywhere, or one and others that stand in the same sums as it: either half of the time."""
         parts = [*self.quotients, *self.products]
         if parts and self._random.random() < 0.5:
             first = self._random.choice(parts)
-            letters = [{letter for key in terms for letter in key} for terms in self.sums.values()]
-            near = set().union(*(beside for beside in letters if first in beside)) - {first}
+            symbols = [{symbol for key in terms for symbol in key} for terms in self.sums.values()]
+            near = set().union(*(beside for beside in symbols if first in beside)) - {first}
             parts = sorted(filter(self._is_part, near))
             return [first, *self._random.sample(parts, min(number - 1, len(parts)))]
         return self._random.sample(parts, min(number, len(parts)))
 
-    def _put_back(self, letter: int) -> None:
-        """A part's terms wherever its letter stands."""
-        for reader in [other for other, pair in self.products.items() if letter in pair]:
+    def _put_back(self, symbol: int) -> None:
+        """A part's terms wherever its symbol stands."""
+        for reader in [other for other, pair in self.products.items() if symbol in pair]:
             if reader in self.products:
                 self._put_back(reader)
-        if letter in self.products:
-            inner: Table = {self.products.pop(letter): Fraction(1)}
+        if symbol in self.products:
+            inner: Table = {self.products.pop(symbol): Fraction(1)}
         else:
-            inner = self._drop_sum(self.quotients.pop(letter))
+            inner = self._drop_sum(self.quotients.pop(symbol))
         for at, terms in self.sums.items():
-            while readers := [key for key in terms if letter in key]:
+            while readers := [key for key in terms if symbol in key]:
                 for key in readers:
-                    c, rest = terms.pop(key), without(key, (letter,))
+                    c, rest = terms.pop(key), without(key, (symbol,))
                     for k, d in inner.items():
                         self.add(at, joined(rest, *k), c * d)
 
@@ -187,21 +187,21 @@ class Extraction(SharedParts):
         self.sums = {at: dict(terms) for at, terms in sums.items()}
 
     def _inline(self) -> None:
-        """Letters that are read once dissolve into the sum that reads them: it can be taken apart in other ways."""
+        """Symbols that are read once dissolve into the sum that reads them: it can be taken apart in other ways."""
         while self._dissolve_quotient() or self._dissolve_product():
             pass
 
     def _dissolve_quotient(self) -> bool:
         readers = self._readers()
-        for letter, place in self.quotients.items():
-            where = readers.get(letter, [])
-            if len(where) != 1 or where[0] is None or where[0][1] != (letter,):
+        for symbol, place in self.quotients.items():
+            where = readers.get(symbol, [])
+            if len(where) != 1 or where[0] is None or where[0][1] != (symbol,):
                 continue
             at = where[0][0]
-            c, inner = self.sums[at][letter,], self.sums[place]
+            c, inner = self.sums[at][symbol,], self.sums[place]
             if any(self._factors(key, c * d) > self._factors(key, d) for key, d in inner.items()):
                 continue
-            del self.sums[at][letter,], self.quotients[letter]
+            del self.sums[at][symbol,], self.quotients[symbol]
             self._drop_sum(place)
             for key, d in inner.items():
                 self.add(at, key, c * d)
@@ -210,24 +210,24 @@ class Extraction(SharedParts):
 
     def _dissolve_product(self) -> bool:
         readers = self._readers()
-        for letter, pair in self.products.items():
-            where = readers.get(letter, [])
+        for symbol, pair in self.products.items():
+            where = readers.get(symbol, [])
             if len(where) == 1 and where[0] is not None:
                 at, key = where[0]
                 c = self.sums[at].pop(key)
-                del self.products[letter]
-                self.add(at, joined(without(key, (letter,)), *pair), c)
+                del self.products[symbol]
+                self.add(at, joined(without(key, (symbol,)), *pair), c)
                 return True
         return False
 
     def _readers(self) -> dict[int, list[tuple[int, Key] | None]]:
-        """Letter -> the terms that read it; None where a product does."""
+        """Symbol -> the terms that read it; None where a product does."""
         found: dict[int, list[tuple[int, Key] | None]] = defaultdict(list)
         for at, terms in self.sums.items():
             for key in terms:
-                for letter in key:
-                    found[letter].append((at, key))
+                for symbol in key:
+                    found[symbol].append((at, key))
         for pair in self.products.values():
-            for letter in pair:
-                found[letter].append(None)
+            for symbol in pair:
+                found[symbol].append(None)
         return found

@@ -57,7 +57,7 @@ class HalfAngles:
 
     def __init__(self, algebra: TrigAlgebra) -> None:
         self.algebra = algebra
-        # The sine and cosine of an eighth turn are one letter, which is no circle.
+        # The sine and cosine of an eighth turn are one symbol, which is no circle.
         self.angles: tuple[int | Angle, ...] = (
             *algebra.revolute,
             *(angle for angle in algebra.constant_angles if angle != HALF_RIGHT),
@@ -66,9 +66,9 @@ class HalfAngles:
         self._others = [g for g in algebra.generators if g.kind not in ("sine", "cosine") or g.of not in self._place]
         names = [f"t{k}" for k in range(len(self.angles))] + [f"x{k}" for k in range(len(self._others))] or ["x"]
         self.context = fmpq_mpoly_ctx.get(names, Ordering.lex)
-        letters = self.context.gens()
-        self.tangents = letters[: len(self.angles)]
-        self._letter = dict(zip(self._others, letters[len(self.angles) :]))
+        symbols = self.context.gens()
+        self.tangents = symbols[: len(self.angles)]
+        self._symbol = dict(zip(self._others, symbols[len(self.angles) :]))
 
     @cached_property
     def units(self) -> list[Any]:
@@ -84,8 +84,8 @@ class HalfAngles:
         for (coefficient, monomial), pairs in zip(terms, powers):
             rest = self.context.constant(fmpq(coefficient.numerator, coefficient.denominator))
             for generator, exponent in monomial.items():
-                if generator in self._letter:
-                    rest = rest * self._letter[generator] ** exponent
+                if generator in self._symbol:
+                    rest = rest * self._symbol[generator] ** exponent
             parts[pairs] = parts[pairs] + rest if pairs in parts else rest
         waves: dict[tuple[int, int, int], Any] = {}
 

@@ -1,8 +1,8 @@
 """One sum of products with common factors taken out, nothing named: from an expanded polynomial to nested brackets.
 
 Where no part may have a name (a formula in print), what two brackets share cannot be computed once, and taking one
-letter out of some terms decides what can be taken out of the others. So this is a search over the orders in which
-letters are taken out, complete for short sums, and not the greedy choice among shared parts of `SharedParts`.
+symbol out of some terms decides what can be taken out of the others. So this is a search over the orders in which
+symbols are taken out, complete for short sums, and not the greedy choice among shared parts of `SharedParts`.
 """
 
 from __future__ import annotations
@@ -166,22 +166,22 @@ def _positive_first(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 L = TypeVar("L")
 Key = tuple[Any, ...]
-"""A product of letters, sorted; a square has its letter twice. Letters are anything that has an order and a hash."""
+"""A product of symbols, sorted; a square has its symbol twice. Symbols are anything that has an order and a hash."""
 Table = dict[Key, Fraction]
 """A sum of products; no coefficient is zero."""
 
 
-def without(key: tuple[L, ...], letters: Iterable[L]) -> tuple[L, ...]:
-    """The product divided by these letters, all of which it has."""
+def without(key: tuple[L, ...], symbols: Iterable[L]) -> tuple[L, ...]:
+    """The product divided by these symbols, all of which it has."""
     rest = list(key)
-    for letter in letters:
-        rest.remove(letter)
+    for symbol in symbols:
+        rest.remove(symbol)
     return tuple(rest)
 
 
-def joined(key: Key, *letters: Any) -> Key:
-    """The product times these letters."""
-    return tuple(sorted((*key, *letters)))
+def joined(key: Key, *symbols: Any) -> Key:
+    """The product times these symbols."""
+    return tuple(sorted((*key, *symbols)))
 
 
 def common(a: Key, b: Key) -> Key:
@@ -211,15 +211,15 @@ def common_to_all(keys: Iterable[tuple[L, ...]]) -> tuple[L, ...]:
 
 
 def pairs(key: tuple[L, ...]) -> set[tuple[L, L]]:
-    """The products of two letters that divide a product."""
+    """The products of two symbols that divide a product."""
     return set(combinations(key, 2))
 
 
 def divisors(key: Key) -> set[Key]:
     """Every product that divides a product, 1 included."""
     found: set[Key] = {()}
-    for letter in key:
-        found |= {(*divisor, letter) for divisor in found}
+    for symbol in key:
+        found |= {(*divisor, symbol) for divisor in found}
     return found
 
 
@@ -241,6 +241,6 @@ def shared(owners: Iterable[tuple[Any, Iterable[L]]]) -> dict[L, list[Any]]:
     return {one: by for one, by in found.items() if len(by) > 1}
 
 
-def letters_of(tables: Iterable[Table]) -> Iterator[Any]:
-    """Every letter, as often as it stands there."""
-    return (letter for table in tables for key in table for letter in key)
+def symbols_of(tables: Iterable[Table]) -> Iterator[Any]:
+    """Every symbol, as often as it stands there."""
+    return (symbol for table in tables for key in table for symbol in key)

@@ -1,8 +1,8 @@
-"""Common parts of sums of products made letters of their own, the part that saves most first: greedy factoring.
+"""Common parts of sums of products made symbols of their own, the part that saves most first: greedy factoring.
 
-Two kinds of parts are sought: a product of two letters that stands in several terms, and a sum of terms of which
+Two kinds of parts are sought: a product of two symbols that stands in several terms, and a sum of terms of which
 others, in one sum or in several, are multiples: k a b + l a c d = k a (b + (l/k) c d). The part that saves most becomes
-a letter, and so on until none saves anything. Which sums are looked for, what one saves and which letters may be
+a symbol, and so on until none saves anything. Which sums are looked for, what one saves and which symbols may be
 multiplied beforehand is left to subclasses: `Extraction` and EMDEG's hierarchical form differ in these alone.
 """
 
@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from emdeg.algebra.factoring.nesting import Key, Table, joined, without
 
-Letter = int
-Pair = tuple[Letter, Letter]
+Symbol = int
+Pair = tuple[Symbol, Symbol]
 Part = tuple[tuple[Key, ...], tuple[Fraction, ...]]
 """A sum of products up to a factor: its products, sorted, and their coefficients, the first of which is 1."""
 
@@ -35,23 +35,23 @@ Found = tuple[Part, Key, Fraction, tuple[Key, ...]]
 
 
 Move = tuple[Part | Pair, Callable[[], None]]
-"""What becomes a letter, and how."""
+"""What becomes a symbol, and how."""
 
 
 class SharedParts:
-    """Sums whose common parts are letters. `quotients`: letter -> the sum it stands for; `products`: -> two letters."""
+    """Sums whose common parts are symbols. `quotients`: symbol -> the sum it stands for; `products`: -> two symbols."""
 
-    def __init__(self, sums: Iterable[Mapping[Key, Fraction]], fresh: Letter) -> None:
-        """`fresh` and what follows it are the letters that parts get."""
+    def __init__(self, sums: Iterable[Mapping[Key, Fraction]], fresh: Symbol) -> None:
+        """`fresh` and what follows it are the symbols that parts get."""
         self.sums: dict[int, Table] = {i: dict(terms) for i, terms in enumerate(sums)}
-        self.quotients: dict[Letter, int] = {}
-        self.products: dict[Letter, Pair] = {}
+        self.quotients: dict[Symbol, int] = {}
+        self.products: dict[Symbol, Pair] = {}
         self._next = fresh
         self._parts: dict[int, list[tuple[Part, Use]]] = {}
         self._pairs: dict[int, list[tuple[Pair, Key]]] = {}
 
     def parts(self, table: Table) -> Iterable[Found]:
-        """The parts of one sum that may become letters."""
+        """The parts of one sum that may become symbols."""
         return ()
 
     def saving(self, part: Part, uses: Sequence[Use]) -> int:
@@ -59,7 +59,7 @@ class SharedParts:
         return 0
 
     def pairs(self, key: Key, coefficient: Fraction) -> Iterable[Pair]:
-        """The products of two letters in one term that may become letters."""
+        """The products of two symbols in one term that may become symbols."""
         return ()
 
     def chance(self) -> float:
@@ -71,7 +71,7 @@ class SharedParts:
         return False
 
     def step(self) -> bool:
-        """Makes the part that saves most a letter; False if none saves anything."""
+        """Makes the part that saves most a symbol; False if none saves anything."""
         best, chosen = 0.0, None
         for gain, move in self._moves():
             score = gain + self.chance()
@@ -111,22 +111,22 @@ class SharedParts:
         return self._pairs[at]
 
     def _take_part(self, part: Part, uses: Sequence[Use]) -> None:
-        letter, place = self._fresh(), max(self.sums) + 1
+        symbol, place = self._fresh(), max(self.sums) + 1
         self.sums[place] = dict(zip(*part))
-        self.quotients[letter] = place
+        self.quotients[symbol] = place
         for use in uses:
             for key in use.keys:
                 del self.sums[use.at][key]
-            self.add(use.at, joined(use.divisor, letter), use.lead)
+            self.add(use.at, joined(use.divisor, symbol), use.lead)
 
     def _take_product(self, pair: Pair, where: Sequence[tuple[int, Key]]) -> None:
-        letter = self._fresh()
-        self.products[letter] = pair
+        symbol = self._fresh()
+        self.products[symbol] = pair
         for at, key in where:
             c = self.sums[at].pop(key)
-            self.add(at, joined(without(key, pair), letter), c)
+            self.add(at, joined(without(key, pair), symbol), c)
 
-    def _fresh(self) -> Letter:
+    def _fresh(self) -> Symbol:
         self._next += 1
         return self._next - 1
 

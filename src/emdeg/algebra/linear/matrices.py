@@ -225,13 +225,19 @@ def _column_echelon(rows: Sequence[Sequence[int]], prime: int) -> tuple[nmod_mat
     """The reduced echelon form of the transpose, and its pivots: column r says how row r is made of kept ones."""
     width = len(rows[0]) if rows else 0
     columns = nmod_mat(width, len(rows), [row[k] for k in range(width) for row in rows], prime)
-    reduced, rank = columns.rref()
-    kept, r = [], 0
+    return _echelon(columns)
+
+
+def _echelon(matrix: nmod_mat) -> tuple[nmod_mat, list[int]]:
+    """The reduced echelon form, and the columns of its pivots."""
+    reduced, rank = matrix.rref()
+    pivots: list[int] = []
     for i in range(rank):
-        while int(reduced[i, r]) == 0:
-            r += 1
-        kept.append(r)
-    return reduced, kept
+        column = pivots[-1] + 1 if pivots else 0
+        while not int(reduced[i, column]):
+            column += 1
+        pivots.append(column)
+    return reduced, pivots
 
 
 def null_space_modulo(rows: Sequence[Sequence[int]], width: int, prime: int) -> list[dict[int, int]]:
@@ -241,13 +247,7 @@ def null_space_modulo(rows: Sequence[Sequence[int]], width: int, prime: int) -> 
     [{1: 1, 0: 5}]
     """
     entries = [entry for row in rows for entry in row]
-    reduced, rank = nmod_mat(len(rows), width, entries, prime).rref()
-    pivots, column = [], 0
-    for i in range(rank):
-        while not int(reduced[i, column]):
-            column += 1
-        pivots.append(column)
-        column += 1
+    reduced, pivots = _echelon(nmod_mat(len(rows), width, entries, prime))
     return [
         {free: 1} | {pivot: prime - c for i, pivot in enumerate(pivots) if (c := int(reduced[i, free]))}
         for free in sorted(set(range(width)).difference(pivots))

@@ -12,7 +12,7 @@ import numpy as np
 
 from emdeg.analysis.extremes import JointLoad
 from emdeg.analysis.ratios import Curves, curves, largest_of, ratio
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.equations import Model
 from emdeg.robot import Robot, Workspace, joint_number
 from emdeg.robot import load as load_robot
@@ -35,7 +35,7 @@ class PrintedRow:
     """What the table prints, where the text's own equation prints something else."""
     at_their_configuration: float
     """The quantity where the source's reasoning places the extreme, exact data."""
-    certified: Bounded
+    certified: CertifiedExtremum
 
     @property
     def missed(self) -> bool:

@@ -28,7 +28,7 @@ from emdeg.approximation.shortening.pruning import SURE, Pruning
 from emdeg.approximation.shortening.rates import States
 from emdeg.approximation.shortening.steering import joined, random_states, worst_states
 from emdeg.approximation.shortening.tape import Tape
-from emdeg.bounds import Bounded
+from emdeg.bounds import CertifiedExtremum
 from emdeg.errors import OverBudget
 from emdeg.programs import Effort, Program, Progress, Weights, cost, count, optimise, verify
 from emdeg.programs.search import Resubstitution, tidied
@@ -119,7 +119,7 @@ class Shortening:
 
         `start`: a program known to be within them, from which the search begins.
         """
-        best = self._made(self.exact, tuple(Bounded(0.0, 0.0, {}) for _ in limits), limits)
+        best = self._made(self.exact, tuple(CertifiedExtremum(0.0, 0.0, {}) for _ in limits), limits)
         if not self._bounded():
             return replace(best, why="errors of a program of this kind are not bounded")
         path, search = self.pruned(limits, start)
@@ -177,7 +177,7 @@ class Shortening:
         """The least certified error found with so many operations; the shortest found if none is short enough."""
         none = np.full(len(self.largest), math.inf)
         if count(self.exact).total <= at_most:
-            zero = tuple(Bounded(0.0, 0.0, {}) for _ in none)
+            zero = tuple(CertifiedExtremum(0.0, 0.0, {}) for _ in none)
             return replace(self._made(self.exact, zero, none), at_most=at_most)
         short = self._on_the_way_to(at_most) if self._long else self._halving_to(at_most)
         found = replace(self._made(short, self.certified(short), none), at_most=at_most)
@@ -215,7 +215,7 @@ class Shortening:
     def _pruned_and_compact(self, limits: Array) -> Program:
         return self._compacted(self.pruned(limits)[0][-1])
 
-    def _made(self, short: Program, errors: tuple[Bounded, ...], limits: Array) -> ShortProgram:
+    def _made(self, short: Program, errors: tuple[CertifiedExtremum, ...], limits: Array) -> ShortProgram:
         largest, bounds = tuple(map(float, self.largest)), tuple(map(float, limits))
         return ShortProgram(self.robot, self.function, short, self.exact, self.where, errors, largest, bounds)
 
@@ -336,7 +336,7 @@ class Shortening:
                 return candidate
         return short
 
-    def certified(self, short: Program) -> tuple[Bounded, ...]:
+    def certified(self, short: Program) -> tuple[CertifiedExtremum, ...]:
         """Each output's certified error, and the largest found; OverBudget where the time says stop."""
         error = self._error(short)
         found, _ = self._found(error)
@@ -344,7 +344,7 @@ class Shortening:
 
     def _bounds(
         self, error: ProgramError, found: Array, enough: Array, until: Callable[[], bool]
-    ) -> tuple[Bounded, ...]:
+    ) -> tuple[CertifiedExtremum, ...]:
         spend = self.time.spend
         return error.bounds(found.tolist(), enough=enough.tolist(), until=until, over=self.over, spend=spend)
 

@@ -140,7 +140,7 @@ def opened_robot(robot: Robot, tunable: Sequence[str]) -> tuple[Robot, list[FmuV
     with suppress(RobotError):
         tuned = with_symbolic_payload(tuned)
     # Lengths with which loops close.
-    near = {} if robot.loops is None else {name: float(value) for name, value in robot.loops.values}
+    near = {name: float(value) for name, value in robot.constraints.symbol_values.items()}
     names = sorted(tuned.symbols)
     loads = tuned.symbols - found.robot.symbols
     variables = []

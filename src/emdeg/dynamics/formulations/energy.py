@@ -64,7 +64,7 @@ def velocities(
 def velocity_product(mech: Mechanism, i: int, v: Spatial, qd: Sequence[Scalar]) -> Spatial:
     """v x S_i qd_i of link i, which moves with v: how its joint's motion changes as the axes move with the link."""
     products = [v.cross(mech.S[k]) * qd[k] for k in mech.speeds[i]]
-    return total(products) if products else mech.still
+    return sum(products[1:], products[0]) if products else mech.still
 
 
 def partial_velocities(mech: Mechanism, frame: Frames) -> Partials:

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
         probe_name,
         probed_outputs,
     )
-    from emdeg.dynamics.functions.function import INPUTS, Derivation, Function, Input, Output, Run, Ways, in_radians
+    from emdeg.dynamics.functions.function import (
+        INPUTS,
+        AddedFormulation,
+        Derivation,
+        Function,
+        Input,
+        Output,
+        Run,
+        Ways,
+        in_radians,
+    )
     from emdeg.dynamics.functions.lookup import (
         axis_names,
         functions_of,

@@ -7,7 +7,7 @@ trees; an extension adds the implementations of its kind of mechanism, and funct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -18,9 +18,8 @@ from emdeg.dynamics.functions.derived import WITHIN, derivatives_of
 from emdeg.dynamics.functions.function import Function, Output, Run, Ways
 from emdeg.dynamics.functions.names import RUBBING, WITH_FRICTION
 from emdeg.dynamics.state import TREE, Balance, Outputs
-from emdeg.dynamics.trees import classical
 from emdeg.dynamics.trees import functions as of_trees
-from emdeg.robot import Kind, known_kinds, resolved
+from emdeg.robot import Kind, additions, known_kinds, resolved
 
 EFFORT = "N m, N"
 INERTIA = "kg m^2, kg m, kg"
@@ -37,13 +36,6 @@ _ALL = (
             tree: Ways(
                 {
                     "Newton-Euler": of_trees.inverse_dynamics,
-                    "Luh-Walker-Paul": classical.efforts_by_luh_walker_paul_of,
-                    "composite bodies": classical.efforts_by_composite_bodies,
-                    "Kane": classical.efforts_by_kane,
-                    "Kane, coefficients": classical.efforts_by_kane_coefficients,
-                    "Lagrange": classical.efforts_by_lagrange,
-                    "Lagrange-Uicker": classical.efforts_by_uicker,
-                    "extended bodies": classical.efforts_by_extended_bodies,
                 },
                 reference=("M qdd + C qd + dV/dq", of_trees.inverse_dynamics_from_matrices),
                 searched=("Newton-Euler",),
@@ -61,10 +53,6 @@ _ALL = (
             tree: Ways(
                 {
                     "composite bodies": of_trees.forward_dynamics,
-                    "Walker-Orin 1": classical.accelerations_by_method_1,
-                    "Walker-Orin 2": classical.accelerations_by_method_2,
-                    "Walker-Orin 3": classical.accelerations_by_method_3,
-                    "Walker-Orin 4": classical.accelerations_by_method_4,
                 },
                 reference=("articulated bodies", of_trees.accelerations_of_articulated_bodies),
                 searched=("composite bodies",),
@@ -87,12 +75,6 @@ _ALL = (
                 {
                     "composite bodies": of_trees.mass_matrix,
                     "Lagrange": of_trees.mass_matrix_by_lagrange,
-                    "Walker-Orin 1": classical.mass_matrix_by_columns_of_luh_walker_paul,
-                    "Walker-Orin 2": classical.mass_matrix_by_half_columns,
-                    "Izaguirre-Paul": classical.mass_matrix_by_izaguirre_paul,
-                    "Kane": classical.mass_matrix_by_kane,
-                    "Lagrange-Uicker": classical.mass_matrix_by_uicker,
-                    "extended bodies": classical.mass_matrix_by_extended_bodies,
                 },
                 reference=("Newton-Euler at unit accelerations", of_trees.mass_matrix_by_columns),
                 searched=("composite bodies", "Lagrange"),
@@ -141,7 +123,7 @@ _ALL = (
         (Output("g", ("n",), EFFORT),),
         {
             tree: Ways(
-                {"Newton-Euler": of_trees.gravity, "Izaguirre-Paul": classical.gravity_by_izaguirre_paul},
+                {"Newton-Euler": of_trees.gravity},
                 reference=("dV/dq", of_trees.gravity_from_potential),
                 searched=("Newton-Euler",),
             ),
@@ -161,12 +143,11 @@ _ALL = (
             tree: Ways(
                 {
                     "Lagrange": of_trees.elements_by_lagrange,
-                    "extended bodies": of_trees.elements_by_extended_bodies,
                     "body by body": of_trees.elements_at_unit_rates,
                 },
                 reference=("derivatives of the mass matrix and of the potential", of_trees.elements_from_derivatives),
-                plain=("Lagrange", "extended bodies"),
-                searched=("Lagrange", "extended bodies"),
+                plain=("Lagrange",),
+                searched=("Lagrange",),
                 numbers=of_trees.elements_at_unit_rates,
             ),
         },
@@ -479,13 +460,16 @@ _SQUARE = (
         square=True,
     ),
 )
-_CORE = (*_ALL, *_SQUARE, _FRICTION)
+_CORE: dict[str, Function] = {entry.name: entry for entry in (*_ALL, *_SQUARE, _FRICTION)}
 
 
 @lru_cache(maxsize=8)
-def _functions(known: tuple[Kind, ...]) -> dict[str, Function]:
-    """Every function for these kinds of mechanism, in the order in which people are told of them."""
-    named = {entry.name: entry for entry in _CORE}
+def _functions(known: tuple[Kind, ...], more: tuple[Any, ...]) -> dict[str, Function]:
+    """Every function for these kinds of mechanism, with these further formulations, in the order of listings."""
+    named = dict(_CORE)
+    for added in (one for rows in more for one in resolved(rows)):
+        entry = named[added.function]
+        named[entry.name] = replace(entry, ways={**entry.ways, tree: added.added_to(entry.ways[tree])})
     for kind in known:
         for name, ways in resolved(kind.implementations).items():
             named[name] = replace(named[name], ways={**named[name].ways, kind.name: ways})
@@ -498,29 +482,47 @@ def _functions(known: tuple[Kind, ...]) -> dict[str, Function]:
 
 
 @lru_cache(maxsize=8)
-def _with_derivatives(known: tuple[Kind, ...]) -> dict[str, Function]:
+def _with_derivatives(known: tuple[Kind, ...], more: tuple[Any, ...]) -> dict[str, Function]:
     """The functions first, then their derivatives."""
-    own = _functions(known)
+    own = _functions(known, more)
     return own | {one.name: one for entry in own.values() if entry.differentiable for one in derivatives_of(entry)}
 
 
-class Registry(Mapping[str, Function]):
-    """Functions by name, with what the kinds of mechanism that are registered now say of them."""
+class Registry(MutableMapping[str, Function]):
+    """Functions by name, with what the kinds of mechanism that are registered now say of them.
 
-    def __init__(self, of: Callable[[tuple[Kind, ...]], dict[str, Function]]) -> None:
+    A function that is put in is one of the core, listed behind the others.
+    """
+
+    def __init__(self, of: Callable[[tuple[Kind, ...], tuple[Any, ...]], dict[str, Function]]) -> None:
         self._of = of
 
+    def _now(self) -> dict[str, Function]:
+        return self._of(known_kinds(), additions("formulations"))
+
     def __getitem__(self, name: str) -> Function:
-        return self._of(known_kinds())[name]
+        return self._now()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._of(known_kinds()))
+        return iter(self._now())
 
     def __len__(self) -> int:
-        return len(self._of(known_kinds()))
+        return len(self._now())
+
+    def __setitem__(self, name: str, entry: Function) -> None:
+        _CORE[name] = entry
+        self._changed()
+
+    def __delitem__(self, name: str) -> None:
+        del _CORE[name]
+        self._changed()
+
+    def _changed(self) -> None:
+        _functions.cache_clear()
+        _with_derivatives.cache_clear()
 
 
-FUNCTIONS: Mapping[str, Function] = Registry(_functions)
+FUNCTIONS: MutableMapping[str, Function] = Registry(_functions)
 """Name -> function, in the order in which people are told of them."""
-CATALOGUE: Mapping[str, Function] = Registry(_with_derivatives)
+CATALOGUE: MutableMapping[str, Function] = Registry(_with_derivatives)
 """The same with the derivatives of each: `<f>_jvp`, `<f>_vjp`, `<f>_hvp` and `<f>_hessian`."""

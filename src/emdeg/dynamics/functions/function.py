@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from emdeg.dynamics.spatial import Scalar
@@ -92,6 +92,37 @@ class Ways:
         first = next(iter(self.formulations))
         object.__setattr__(self, "plain", self.plain or (first,))
         object.__setattr__(self, "numbers", self.numbers or self.formulations[first])
+
+
+@dataclass(frozen=True, slots=True)
+class AddedFormulation:
+    """A formulation of a core function of trees that an extension registers.
+
+    It is listed behind the one called `after`, by default last. `plain`, `searched`: as in `Ways`.
+    """
+
+    function: str
+    name: str
+    run: Run
+    after: str = ""
+    plain: bool = False
+    searched: bool = False
+
+    def added_to(self, ways: Ways) -> Ways:
+        """The ways with this formulation among them."""
+        names = list(ways.formulations)
+        names.insert(names.index(self.after) + 1 if self.after else len(names), self.name)
+        runs = {**ways.formulations, self.name: self.run}
+
+        def tried(before: tuple[str, ...], more: bool) -> tuple[str, ...]:
+            return tuple(name for name in names if name in before or (more and name == self.name))
+
+        return replace(
+            ways,
+            formulations={name: runs[name] for name in names},
+            plain=tried(ways.plain, self.plain),
+            searched=tried(ways.searched, self.searched),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,8 @@ def _is_singular_everywhere(robot: Robot) -> bool:
     False of closed loops with more roots than can be hoped to exist.
     """
     kind = kind_of(robot)
-    if not kind.has_programs(robot) or (roots := kind.roots(robot)) > MOST_ROOTS:
+    roots = kind.roots(robot)
+    if roots is None or roots > MOST_ROOTS:
         return False
     wanted = kind.singular_places
     for _ in range(DRAWS << roots):

@@ -6,5 +6,6 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.dynamics.state import tree_state
+    from emdeg.dynamics.trees.functions import applied_torques, elements_by
 
 on_demand(globals())

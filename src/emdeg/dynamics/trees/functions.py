@@ -33,9 +33,8 @@ from emdeg.dynamics.formulations import (
     square_jacobian,
 )
 from emdeg.dynamics.formulations.coefficients import Coefficients, packed
-from emdeg.dynamics.formulations.extended_body_rates import extended_body_coefficients
 from emdeg.dynamics.formulations.friction import friction_term_by_term, joint_friction
-from emdeg.dynamics.formulations.lagrange_uicker import lagrange_coefficients
+from emdeg.dynamics.formulations.lagrange import lagrange_coefficients
 from emdeg.dynamics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.dynamics.formulations.reference_kinematics import jacobian_of_pose, reference_forward_kinematics
 from emdeg.dynamics.formulations.rnea_link_frame import rnea_link_frame
@@ -75,7 +74,9 @@ def mass_matrix(s: TreeState) -> Outputs:
     return {"M": s.mass_matrix()}
 
 
-def mass_matrix_by_lagrange(s: TreeState) -> Outputs:
+def mass_matrix_by_lagrange(s: TreeState) -> Outputs | None:
+    if not s.tree.is_elementary:
+        return None
     return {"M": [list(row) for row in lagrange_coefficients(s.tree, s.frame).M]}
 
 
@@ -87,7 +88,9 @@ def coriolis_by_composites(s: TreeState) -> Outputs:
     return {"C": coriolis_composite.coriolis_matrix(s.tree, s.frame, s.qd)}
 
 
-def coriolis_by_lagrange(s: TreeState) -> Outputs:
+def coriolis_by_lagrange(s: TreeState) -> Outputs | None:
+    if not s.tree.is_elementary:
+        return None
     beta, n = lagrange_coefficients(s.tree, s.frame).beta, s.n
     C = zeros(s.tree.zero, n, n)
     for i in range(n):
@@ -109,7 +112,8 @@ def elements_by(
     """The elements as a formulation of all coefficients has them."""
 
     def run(s: TreeState) -> Outputs | None:
-        if chains_only and any(parent != i - 1 for i, parent in enumerate(s.tree.parent)):
+        is_chain = all(parent == i - 1 for i, parent in enumerate(s.tree.parent))
+        if not s.tree.is_elementary or (chains_only and not is_chain):
             return None
         model, n = coefficients(s.tree, s.frame), s.n
         beta = model.beta
@@ -124,7 +128,6 @@ def elements_by(
 
 
 elements_by_lagrange = elements_by(lagrange_coefficients)
-elements_by_extended_bodies = elements_by(extended_body_coefficients, chains_only=True)
 
 
 def solved(s: TreeState, M: Matrix, right: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:

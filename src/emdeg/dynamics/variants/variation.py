@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from emdeg.algebra import Exact
 from emdeg.dynamics.formulations import composite_body
-from emdeg.dynamics.formulations.lagrange_uicker import lagrange_coefficients
+from emdeg.dynamics.formulations.lagrange import lagrange_coefficients
 from emdeg.dynamics.formulations.rnea_link_frame import MOMENTS, inertia_forces, joint_torques, motion
 from emdeg.dynamics.mechanism import Frames, Mechanism
 from emdeg.dynamics.spatial import BodyInertia, Scalar

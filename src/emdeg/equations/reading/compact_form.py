@@ -172,7 +172,7 @@ def _direction(terms: Sequence[tuple[str, TrigPoly]]) -> tuple[tuple, Fraction]:
 
 @lru_cache(maxsize=2)
 def _printer(algebra: TrigAlgebra, groups: tuple[ParallelJoints, ...]) -> _Printer:
-    """The printer of the latest letters: a robot with another number mostly has the same functions."""
+    """The printer of the latest symbols: a robot with another number mostly has the same functions."""
     return _Printer(algebra, groups)
 
 
@@ -231,7 +231,7 @@ def abbreviated(
 def in_parameters(
     rows: Sequence[Sequence[TrigPoly]], groups: Sequence[ParallelJoints]
 ) -> tuple[tuple[Sum, ...], ...] | None:
-    """A matrix of formulas as sums of parameters times functions; None where constant angles are among the letters."""
+    """A matrix of formulas as sums of parameters times functions; None where constant angles are among the symbols."""
     printer = _printer(rows[0][0].algebra, tuple(groups))
     found = [[_in_parameters(formula, printer) for formula in row] for row in rows]
     if any(one is None for row in found for one in row):
@@ -240,7 +240,7 @@ def in_parameters(
 
 
 def _in_parameters(formula: TrigPoly, printer: _Printer) -> Sum | None:
-    """Sums of parameters times functions; None where constant angles or names that look alike are among the letters."""
+    """Sums of parameters times functions; None where constant angles or names that look alike are among the symbols."""
     layout = printer.writer.layout
     by_function: dict[TrigPoly, list[Product]] = {}
     for key, poly in layout.split(formula).items():

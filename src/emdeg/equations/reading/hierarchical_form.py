@@ -130,7 +130,7 @@ def _built(entries: dict[str, Polynomial], symbol: Mapping[str, str], size: Call
 def _named(form: Hierarchy, symbols: Sequence[str], constants: Sequence[str]) -> Hierarchy:
     """The form with K, T and V numbered without gaps: K in the order in which a reader meets them, T and V computed.
 
-    They have other letters where one of them would look like a symbol or a constant of the robot.
+    They have other symbols where one of them would look like a symbol or a constant of the robot.
     """
     read = [form.steps[name] for name in (*form.entries, *form.brackets)]
     met = dict.fromkeys(atom.kind for expression in read for atom in _in_order(expression))
@@ -159,7 +159,7 @@ def _named(form: Hierarchy, symbols: Sequence[str], constants: Sequence[str]) ->
 
 
 def _in_order(expression: Sum) -> Iterator[Atom]:
-    """An expression's letters as they are read."""
+    """An expression's symbols as they are read."""
     for term in expression.terms:
         for factor in term.factors:
             yield from (factor,) if isinstance(factor, Atom) else _in_order(factor)

@@ -125,7 +125,7 @@ def lump(
 ) -> Lumped:
     """The constants of a model and its entries in them.
 
-    `entries` are named by a letter and joint numbers from 1: M12, b112, c12, g3 (past nine b_1_2_10); formulas of
+    `entries` are named by a symbol and joint numbers from 1: M12, b112, c12, g3 (past nine b_1_2_10); formulas of
     one algebra. `groups` are the parallel joints (`angles.parallel_joints`); `drives` the drive inertias contained
     in the diagonal of M, by joint, which get constants of their own; `values` and `tolerances` those of parameters.
     With `by_coefficient` no combinations are looked for: every distinct coefficient is a constant, as it always is
@@ -194,7 +194,7 @@ def _check(lumped: Lumped, entries: Mapping[str, TrigPoly]) -> None:
 
 
 def indices(name: str) -> tuple[str, tuple[int, ...]]:
-    """The letter and the joints of an entry's name.
+    """The symbol and the joints of an entry's name.
 
     >>> indices("b112"), indices("M_10_11")
     (('b', (1, 1, 2)), ('M', (10, 11)))
@@ -246,7 +246,7 @@ def _constants(
 ) -> tuple[_Found, ...]:
     """Constants for the given entries of one unit; those named in `spanning` hold all there are.
 
-    Kept for the last few models: another number in a robot's file mostly leaves its formulas in letters as they are.
+    Kept for the last few models: another number in a robot's file mostly leaves its formulas in symbols as they are.
     """
     entries = dict(given)
     writer = ShortForms(ExponentLayout(given[0][1].algebra), groups)
@@ -348,7 +348,7 @@ def _odd(value: int) -> int:
 
 
 def own_letter(letter: str, numbers: Iterable[object], taken: Iterable[str]) -> str:
-    """The letter for names of our own, or one made longer where with a number it looks like a name that is taken.
+    """The symbol for names of our own, or one made longer where with a number it looks like a name that is taken.
 
     >>> own_letter("I", [1, 2], ["m1"]), own_letter("I", [1, 2], ["I_2", "Io1"])
     ('I', 'Ioo')

@@ -25,7 +25,7 @@ Polynomial = dict[tuple[Atom, ...], Fraction]
 
 
 class CodedLetters:
-    """Atoms as numbers that sort like them: what does not turn, letters yet to be named, sines and cosines."""
+    """Atoms as numbers that sort like them: what does not turn, symbols yet to be named, sines and cosines."""
 
     FRESH, TURNING = 10**6, 2 * 10**6
 
@@ -37,7 +37,7 @@ class CodedLetters:
         self.constants = {code for code, atom in self._atom.items() if not atom.angle and atom.kind[0] == "K"}
 
     def named(self, letter: str, codes: Iterable[int]) -> list[str]:
-        """Names for new letters: V1, V2, ..."""
+        """Names for new symbols: V1, V2, ..."""
         names = {code: f"{letter}{k}" for k, code in enumerate(codes, 1)}
         self._atom |= {code: Atom(name) for code, name in names.items()}
         return list(names.values())
@@ -110,7 +110,7 @@ class RecurringProducts(SharedParts):
         return pairs(tuple(letter for letter in key if letter >= CodedLetters.FRESH))
 
     def step(self) -> bool:
-        """Makes the product that stands in most terms a letter, of several the first; False if none stands twice."""
+        """Makes the product that stands in most terms a symbol, of several the first; False if none stands twice."""
         while self._ranked:
             places, pair = heapq.heappop(self._ranked)
             where = list(self._holders[pair])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
 from emdeg.algebra import TrigPoly, quotient
 from emdeg.documents import (
@@ -22,10 +22,12 @@ from emdeg.documents import (
     mathml,
 )
 from emdeg.loops import closing_of
-from emdeg.loops.equations.blocks import Formulas, LoopModel, NamedBlock, Quotients, centre
-from emdeg.loops.equations.letters import LetterEntry
+from emdeg.loops.equations.blocks import LoopModel, NamedBlock, centre
+from emdeg.robot import Robot
 
-NOTHING_BETWEEN = Written("", "")
+SPACE, THIN = Written(" ", " "), Written(" ", r"\,", "<mspace width='.17em'/>")
+BRACKETS = Written("(", r"\bigl(", "<mo>(</mo>"), Written(")", r"\bigr)", "<mo>)</mo>")
+GYROSCOPIC = Written(" + w x ", r" + \omega \times ", "<mo>+</mo><mi>&#x3C9;</mi><mo>&#xD7;</mo>")
 
 
 def loop_document(model: LoopModel, parts: Iterable[str]) -> Document:
@@ -38,19 +40,19 @@ def loop_document(model: LoopModel, parts: Iterable[str]) -> Document:
     return Document(f"Equations of motion of {model.robot.title or model.robot.name}", tuple(sections))
 
 
-def _named(model: LoopModel, joints: Iterable[int]) -> str:
-    return ", ".join(f"{k + 1} {model.robot.joints[k].name}" for k in joints)
+def numbered_joints(robot: Robot, joints: Iterable[int]) -> str:
+    return ", ".join(f"{k + 1} {robot.joints[k].name}" for k in joints)
 
 
 def _overview(model: LoopModel) -> Section:
     robot, link = model.robot, model.link
-    slides = ", ".join(model.names.slides.values())
+    slides = ", ".join(model.symbols.slides.values())
     letters = "s1, c1: sine and cosine of joint 1; qd1: its rate"
     letters += f"; {slides}: slides, xdot the rate of x" if slides else ""
     items: list[Item] = [
-        Paragraph(f"Joints of the tree: {_named(model, range(robot.n))}."),
-        Paragraph(f"Independent coordinates X: {_named(model, link.coordinates)}."),
-        Paragraph(f"Driven joints: {_named(model, link.driven)}."),
+        Paragraph(f"Joints of the tree: {numbered_joints(robot, range(robot.n))}."),
+        Paragraph(f"Independent coordinates X: {numbered_joints(robot, link.coordinates)}."),
+        Paragraph(f"Driven joints: {numbered_joints(robot, link.driven)}."),
         Paragraph(f"{closing_of(robot).mobility}."),
         Paragraph(f"{letters}; J_12: the first driven joint's rate per rate of the second coordinate."),
         Statement(
@@ -80,10 +82,10 @@ def _closure(model: LoopModel) -> Section:
     return Section("closure", "Closure: each expression is zero", tuple(items))
 
 
-def _matrix(
-    part: str, title: str, of: Callable[[LoopModel], Formulas | Quotients | None], label: Label | None = None
-) -> Callable[[LoopModel], Section]:
-    def section(model: LoopModel) -> Section:
+def matrix_section(
+    part: str, title: str, of: Callable[[Any], Any], label: Label | None = None
+) -> Callable[[Any], Section]:
+    def section(model: Any) -> Section:
         found = of(model)
         if found is None:
             block = Paragraph("Its blocks are too large to be inverted to formulas: W_d = -Phi_d^-1 Phi_u.")
@@ -119,7 +121,7 @@ def _terms(model: LoopModel, dotted: bool) -> list[Written]:
         return []
     axial = _axial(model)
     for k in range(link.n):
-        factor = _poly(link.bare.drive[k]) + (_about_centre(model, k)[2][2] if k in axial else 0)
+        factor = cast(TrigPoly, link.bare.drive[k]) + (_about_centre(model, k)[2][2] if k in axial else 0)
         if factor:
             head, row = ("J", link.driven.index(k) + 1) if k in link.driven else ("W", k + 1)
             found.append(_product(factor, Label(head, f"_{row}"), Label(head, f"_{row}", dots=int(dotted))))
@@ -129,31 +131,31 @@ def _terms(model: LoopModel, dotted: bool) -> list[Written]:
             found += [_product(mass, own, other)] if (mass := _mass(model, block)) else []
         elif block.symbol == "w" and block.number - 1 not in axial:
             tensor = Label("I", f"_{block.number}")
-            right, right_latex = f"{tensor} {other}", f"{tensor.latex} {other.latex}"
-            right_math = mathml.label(tensor) + mathml.label(other)
+            right = [_symbol(tensor), SPACE, _symbol(other)]
             if dotted:
-                right = f"({right} + w x {tensor} {own})"
-                right_latex = rf"\bigl({right_latex} + \omega \times {tensor.latex} {own.latex}\bigr)"
-                turned = f"<mo>+</mo><mi>&#x3C9;</mi><mo>&#xD7;</mo>{mathml.label(tensor)}{mathml.label(own)}"
-                right_math = f"<mo>(</mo>{right_math}{turned}<mo>)</mo>"
-            found.append(Written(f"{own}^T {right}", f"{own.latex}^{{T}} {right_latex}", _transposed(own) + right_math))
+                right = [BRACKETS[0], *right, GYROSCOPIC, _symbol(tensor), SPACE, _symbol(own), BRACKETS[1]]
+            found.append(_joined(_transposed(own), *right))
     return found
 
 
-def _product(factor: TrigPoly, left: Label, right: Label, turned: Written = NOTHING_BETWEEN) -> Written:
+def _joined(*parts: Written) -> Written:
+    return Written(*("".join(texts) for texts in zip(*((part.text, part.latex, part.mathml) for part in parts))))
+
+
+def _symbol(of: Label) -> Written:
+    return Written(str(of), of.latex, mathml.label(of))
+
+
+def _transposed(of: Label) -> Written:
+    return Written(f"{of}^T ", f"{of.latex}^{{T}} ", f"<msup><mrow>{mathml.label(of)}</mrow><mi>T</mi></msup>")
+
+
+def _product(factor: TrigPoly, left: Label, right: Label, *between: Written) -> Written:
     """factor left^T right, with what turns the right one between them."""
-    text, shown, math = line(factor), latex.line(factor), mathml.formula(factor)
+    written = Written(line(factor), latex.line(factor), mathml.formula(factor))
     if len(factor) > 1:
-        text, shown, math = f"({text})", rf"\bigl({shown}\bigr)", f"<mo>(</mo>{math}<mo>)</mo>"
-    return Written(
-        f"{text} {left}^T {turned.text}{right}",
-        rf"{shown}\,{left.latex}^{{T}} {turned.latex}{right.latex}",
-        f"{math}<mspace width='.17em'/>{_transposed(left)}{turned.mathml}{mathml.label(right)}",
-    )
-
-
-def _transposed(of: Label) -> str:
-    return f"<msup><mrow>{mathml.label(of)}</mrow><mi>T</mi></msup>"
+        written = _joined(BRACKETS[0], written, BRACKETS[1])
+    return _joined(written, THIN, _transposed(left), *between, _symbol(right))
 
 
 def _sum(head: str, terms: Sequence[Written], sign: str = "") -> list[Item]:
@@ -171,16 +173,11 @@ def _sum(head: str, terms: Sequence[Written], sign: str = "") -> list[Item]:
     return [Statement(Written(text, shown, math))]
 
 
-def _poly(value: object) -> TrigPoly:
-    """What the mechanics gave over `Names`."""
-    return cast(LetterEntry, value).poly
-
-
 def _mass(model: LoopModel, block: NamedBlock) -> TrigPoly:
     """What a point's Jacobian is weighed with."""
     if block.symbol in ("L", "O"):
-        return _poly(model.link.bare.inertia[block.number - 1].m)
-    return _poly(model.link.bars[block.number - 1].masses["CAK".index(block.symbol)])
+        return cast(TrigPoly, model.link.bare.inertia[block.number - 1].m)
+    return cast(TrigPoly, model.link.bars[block.number - 1].masses["CAK".index(block.symbol)])
 
 
 def _axial(model: LoopModel) -> dict[int, int]:
@@ -190,23 +187,22 @@ def _axial(model: LoopModel) -> dict[int, int]:
         i = block.number - 1
         if block.symbol == "w":
             own = [str(x) if x else "" for x in block.here[2]]
-            if not any(x for row in block.here[:2] for x in row) and own == list(model.letters[i]):
+            if not any(x for row in block.here[:2] for x in row) and own == list(model.entries[i]):
                 found[i] = i
     return found
 
 
 def _about_centre(model: LoopModel, i: int) -> list[list[TrigPoly]]:
     """The tensor about the mass centre, where that is a formula; about the frame's origin elsewhere."""
-    body = model.link.bare.inertia[i]
-    c = centre(cast("tuple[LetterEntry, ...]", body.mr), cast(LetterEntry, body.m))
-    J = [[_poly(x) for x in row] for row in body.J]
-    if c is None:
+    body: Any = model.link.bare.inertia[i]
+    r: Any = centre(body)
+    J = [list(row) for row in body.J]
+    if r is None:
         return J
-    m, r = _poly(body.m), [_poly(x) for x in c]
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
     for a in range(3):
         for b in range(3):
-            J[a][b] = J[a][b] - m * ((square if a == b else square * 0) - r[a] * r[b])
+            J[a][b] = J[a][b] - body.m * ((square if a == b else square * 0) - r[a] * r[b])
     return J
 
 
@@ -222,10 +218,10 @@ def _coriolis(model: LoopModel) -> Section:
 
 def _constants(model: LoopModel) -> Section:
     _ = model.model  # whose sums they are
-    items: list[Item] = [Equation(Label("k", str(i)), value) for i, value in enumerate(model.names.constants, 1)]
-    if model.names.reciprocals:
-        one = model.names.algebra.one
-        items += [Equation(Label("r", str(i)), quotient(one, x)) for i, x in enumerate(model.names.reciprocals, 1)]
+    items: list[Item] = [Equation(Label("k", str(i)), value) for i, value in enumerate(model.symbols.constants, 1)]
+    if model.symbols.reciprocals:
+        one = model.symbols.one
+        items += [Equation(Label("r", str(i)), quotient(one, x)) for i, x in enumerate(model.symbols.reciprocals, 1)]
     return Section("constants", "Constants", tuple(items or [Paragraph("None.")]))
 
 
@@ -234,32 +230,22 @@ def _gravity(model: LoopModel) -> Section:
     if all(block.symbol != "O" for block in model.blocks):
         for block in model.blocks:
             if block.symbol != "w" and (mass := _mass(model, block)):
-                turned = NOTHING_BETWEEN
-                if block.axes is not None:
-                    axes = _transposed(Label("R", f"_{block.axes}"))
-                    turned = Written(f"R_{block.axes}^T ", rf"R_{{{block.axes}}}^{{T}} ", axes)
-                terms.append(_product(mass, _label(block), Label("g"), turned))
+                axes = [] if block.axes is None else [_transposed(Label("R", f"_{block.axes}"))]
+                terms.append(_product(mass, _label(block), Label("g"), *axes))
     told = _sum("G", terms, sign="-")
     if told:
         told.append(Paragraph("g: the acceleration of gravity; R_1: the axes of link 1 in the base."))
-    return Section(
-        "G",
-        "Gravity",
-        (
-            *told,
-            MatrixEquation(Label("G"), tuple((x,) for x in model.model[2])),
-        ),
-    )
+    return Section("G", "Gravity", (*told, MatrixEquation(Label("G"), tuple((x,) for x in model.model[2]))))
 
 
 LOOP_PARTS: dict[str, Callable[[LoopModel], Section]] = {
     "model": _overview,
     "closure": _closure,
-    "Phi": _matrix("Phi", "The closure equations' derivatives by the tree's joints", lambda m: m.Phi),
-    "W": _matrix("W", "Every joint's rate per rate of the coordinates", lambda m: m.W),
-    "J": _matrix("J", "The driven joints' rates per rate of the coordinates", lambda m: m.J),
-    "Jdot": _matrix("Jdot", "The rate of J", lambda m: m.driven(m.W_rate), Label("J", dots=1)),
-    "Wdot": _matrix("Wdot", "The rate of W", lambda m: m.W_rate, Label("W", dots=1)),
+    "Phi": matrix_section("Phi", "The closure equations' derivatives by the tree's joints", lambda m: m.Phi),
+    "W": matrix_section("W", "Every joint's rate per rate of the coordinates", lambda m: m.W),
+    "J": matrix_section("J", "The driven joints' rates per rate of the coordinates", lambda m: m.J),
+    "Jdot": matrix_section("Jdot", "The rate of J", lambda m: m.driven(m.W_rate), Label("J", dots=1)),
+    "Wdot": matrix_section("Wdot", "The rate of W", lambda m: m.W_rate, Label("W", dots=1)),
     "blocks": _blocks,
     "constants": _constants,
     "M": _mass_matrix,

@@ -16,6 +16,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.documents import Shown
+from emdeg.errors import RobotError
 from emdeg.papers.bench.formulas import Measured, reading
 from emdeg.robot import (
     BUDGET,
@@ -24,6 +25,7 @@ from emdeg.robot import (
     TomlDocument,
     TomlTable,
     as_real,
+    by_kind,
     flag,
     library_names,
     load,
@@ -44,6 +46,11 @@ _SPRING = ("stiffness", "period", "frequency", "damping", "peaks", "feedback")
 _STATED = ("inertia", "gear_ratio", "max_torque", "break_away", "viscous", "coulomb")
 _DRIVE = ("joint", "pose", "source", *_SPRING, *_STATED)
 MOST_READINGS = 1000
+
+
+@by_kind
+def check_campaign(robot: Robot) -> None:
+    """RobotError for robots that cannot be taken to their links and measured."""
 
 
 @dataclass(frozen=True)
@@ -191,8 +198,10 @@ class _Reader:
         path = name if name in library_names() else str(Path(self.file).parent / name)
         robot = load(path, allow_nonphysical=True)
         need_numbers(robot)
-        if not robot.is_tree:
-            raise self.top.error("a campaign is about an open chain or tree of links", "robot")
+        try:
+            check_campaign(robot)
+        except RobotError as problem:
+            raise self.top.error(problem.rule, "robot") from None
         return robot
 
     def _tables(self, key: str) -> list[TomlTable]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from emdeg.analysis.loops import closed_workspace
 from emdeg.papers.validation.file import PrintedModel
-from emdeg.papers.validation.loops import judge_loops
 from emdeg.papers.validation.trees import judge_tree
-from emdeg.papers.validation.verdict import JudgedOver, Verdict, verdict_of
-from emdeg.robot import Robot, Workspace, need_numbers, workspace
+from emdeg.papers.validation.verdict import JudgedOver, Judgement, Verdict, verdict_of
+from emdeg.robot import Robot, Workspace, by_kind, need_numbers, workspace
 
 MARGIN = 0.05
 
@@ -32,10 +30,16 @@ def judge(
     """
     need_numbers(robot)
     over = JudgedOver(where, gap, seconds, margin, seed)
-    found = judge_tree(printed, robot, over) if robot.loops is None else judge_loops(printed, robot, over)
-    return verdict_of(printed, robot, found, where)
+    return verdict_of(printed, robot, judged_entries(robot, printed, over), where)
 
 
+@by_kind
+def judged_entries(robot: Robot, printed: PrintedModel, over: JudgedOver) -> list[Judgement]:
+    """Every printed entry against the robot's own."""
+    return judge_tree(printed, robot, over)
+
+
+@by_kind
 def judged_workspace(robot: Robot, ranges: Mapping[str, Sequence[float]] | None = None) -> Workspace:
-    """The workspace that a model is judged over: of a mechanism, as far as rays out of its start reach."""
-    return workspace(robot, ranges) if robot.loops is None else closed_workspace(robot, ranges)
+    """The workspace that a model is judged over."""
+    return workspace(robot, ranges)

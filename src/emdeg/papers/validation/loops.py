@@ -19,7 +19,7 @@ import numpy as np
 
 from emdeg.algebra import Array, PrimeField
 from emdeg.approximation import enclosed, of_rates, unit_rates
-from emdeg.bounds import Bounded, Boxes, BoxValues, Enclosure, SearchLimits, largest_values
+from emdeg.bounds import Boxes, BoxValues, CertifiedExtremum, Enclosure, SearchLimits, largest_values
 from emdeg.dynamics import Outputs
 from emdeg.dynamics.functions import ways_of
 from emdeg.errors import NotBounded, NotProvable, RobotError
@@ -49,7 +49,7 @@ Parts = Mapping[tuple, Any]
 """An entry's coefficients in one algebra, by the products of rates that they belong to."""
 
 
-def judge_loops(printed: PrintedModel, robot: Robot, search: JudgedOver) -> list[Judgement]:
+def judge_loops(robot: Robot, printed: PrintedModel, search: JudgedOver) -> list[Judgement]:
     """The printed entries against the exact ones of a mechanism, dead points left out by the search's margin."""
     bench = _LoopBench(printed, robot, search)
     compared: list[_Compared] = []
@@ -200,9 +200,9 @@ class _LoopBench:
     def _judgement(
         self,
         one: _Compared,
-        sizes: Mapping[str, Bounded],
-        errors: Mapping[str, Bounded],
-        ratios: Mapping[str, Bounded],
+        sizes: Mapping[str, CertifiedExtremum],
+        errors: Mapping[str, CertifiedExtremum],
+        ratios: Mapping[str, CertifiedExtremum],
         mean: float,
         parts: Iterable[tuple],
     ) -> Judgement:
@@ -262,7 +262,7 @@ class _LoopBench:
         outputs = {f"goal{k}": [*goal.parts.values(), *goal.divisors] for k, goal in enumerate(goals)}
         return prune(self.tracer.program("judged", {**outputs, "closure": self._margins}))
 
-    def _bounded(self, goals: Sequence[_Goal], limits: SearchLimits) -> list[Bounded]:
+    def _bounded(self, goals: Sequence[_Goal], limits: SearchLimits) -> list[CertifiedExtremum]:
         program = self._program(goals)
         where, margin = self.search.where, self.search.margin
 
@@ -306,7 +306,7 @@ class _Sample:
     at: tuple[float, ...]
 
 
-def _raised(bounded: Bounded, sample: _Sample) -> Bounded:
+def _raised(bounded: CertifiedExtremum, sample: _Sample) -> CertifiedExtremum:
     """The bounds with what a random state reached, where that is more than the search came upon in its time."""
     if sample.largest <= bounded.value:
         return bounded

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from emdeg.algebra import Array, Quotient, TrigPoly, lowest_terms
+from emdeg.algebra import Array, Quotient, QuotientField, TrigPoly, lowest_terms
 from emdeg.approximation import EffortRow, largest_error, of_rates, row, unit_rates
-from emdeg.bounds import Bounded, clock, extremes, family, largest_magnitude, largest_ratio
+from emdeg.bounds import CertifiedExtremum, clock, extremes, formula_vector, largest_magnitude, largest_ratio
 from emdeg.equations import Model, derive, entry_name
 from emdeg.errors import NotBounded
 from emdeg.papers.validation.entries import COEFFICIENTS, Asked
@@ -36,13 +36,12 @@ def _letters(model: Model) -> Letters:
     """The model's algebra; quotients, since something may be divided by."""
     algebra, revolute = model.algebra, [joint.kind == "revolute" for joint in model.robot.joints]
 
-    def pair(of: tuple[TrigPoly, TrigPoly]) -> tuple[Quotient, Quotient]:
-        return Quotient(of[0]), Quotient(of[1])
+    field = QuotientField(algebra)
 
     def position(k: int) -> Quotient | tuple[Quotient, Quotient]:
-        return pair(algebra.joint_sincos(k + 1)) if revolute[k] else Quotient(algebra.displacement(k + 1))
+        return field.joint_sincos(k + 1) if revolute[k] else field.displacement(k + 1)
 
-    return Letters(lambda value: Quotient(algebra.number(value)), lambda angle: pair(algebra.sincos(angle)), position)
+    return Letters(field.number, field.sincos, position)
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class _TreeBench:
 
     def _coefficient(self, name: str, text: str, asked: Asked, wrong: Quotient, exact: TrigPoly) -> Judgement:
         box, gap, effort = self.search.where.box, self.search.gap, self.search.limits
-        size = largest_magnitude(exact, box, gap=gap, effort=effort) if exact else NOTHING
+        size = largest_magnitude(exact, box, gap=gap, limits=effort) if exact else NOTHING
         if not wrong:
             return Judgement(name, text, True, NOTHING, size, NOTHING, False, 0.0)
         q = self.search.where.sample(SAMPLES, self.search.seed)
@@ -110,13 +109,13 @@ class _TreeBench:
         below = self._away_from_zero(wrong)
         above = wrong.numerator if below is not None else wrong.numerator / wrong.denominator.number
         if below is None:
-            error = largest_magnitude(above, box, gap=gap, effort=effort)
+            error = largest_magnitude(above, box, gap=gap, limits=effort)
         else:
-            error = largest_ratio(above, below, box, gap=gap, effort=effort)
+            error = largest_ratio(above, below, box, gap=gap, limits=effort)
         if asked.letter == "M" and asked.of[0] == asked.of[1]:
             try:
                 against = exact if below is None else below * exact
-                relative = largest_ratio(above, against, box, gap=gap, effort=effort)
+                relative = largest_ratio(above, against, box, gap=gap, limits=effort)
                 average = float(np.mean(off / exact.evaluate(q, parameters=self.model.numbers)))
                 return Judgement(name, text, False, error, size, relative, True, average)
             except ValueError:
@@ -142,11 +141,11 @@ class _TreeBench:
             total = total + value.evaluate(q, parameters=self.model.numbers) * asked.product(key, qd, qdd)
         return total
 
-    def _largest(self, asked: Asked, of: Coefficients) -> Bounded:
+    def _largest(self, asked: Asked, of: Coefficients) -> CertifiedExtremum:
         """The largest magnitude over positions and rates: of formulas together, of quotients one by one."""
         where = self.search.where
         plain: dict[tuple, TrigPoly] = {}
-        alone: list[tuple[tuple, Bounded]] = []
+        alone: list[tuple[tuple, CertifiedExtremum]] = []
         for key, value in of.items():
             below = self._away_from_zero(value)
             if below is None and (key[0] != "v" or asked.letter == "C"):
@@ -154,7 +153,7 @@ class _TreeBench:
                 continue
             below = value.denominator if below is None else below
             alone.append(
-                (key, largest_ratio(value.numerator, below, where.box, gap=self.search.gap, effort=self.search.limits))
+                (key, largest_ratio(value.numerator, below, where.box, gap=self.search.gap, limits=self.search.limits))
             )
         found = self._largest_formula(asked, plain)
         if not alone:
@@ -163,14 +162,14 @@ class _TreeBench:
         q, qd, qdd = where.sample_states(SAMPLES, self.search.seed)
         reached = np.abs(self._summed(asked, of, q, qd, qdd))
         top = int(np.argmax(reached))
-        return Bounded(float(reached[top]), bound, dict(enumerate(map(float, q[top]), 1)))
+        return CertifiedExtremum(float(reached[top]), bound, dict(enumerate(map(float, q[top]), 1)))
 
-    def _largest_formula(self, asked: Asked, plain: Mapping[tuple, TrigPoly]) -> Bounded:
+    def _largest_formula(self, asked: Asked, plain: Mapping[tuple, TrigPoly]) -> CertifiedExtremum:
         where, used = self.search.where, {key: formula for key, formula in plain.items() if formula}
         if not used:
             return NOTHING
         if asked.letter == "C":
-            speeds, formulas = np.array(where.speed), family(list(used.values()), where.box)
+            speeds, formulas = np.array(where.speed), formula_vector(list(used.values()), where.box)
             rows = EffortRow(formulas, speeds[[key[1] for key in used]], (), (), 0, speeds)
         else:
             rows = row(asked.of[0], {asked.coefficient(key): formula for key, formula in used.items()}, where)
@@ -184,7 +183,7 @@ class _TreeBench:
         if value.is_formula:
             return None
         below, where = value.denominator, self.search.where
-        ends = extremes(below, where.box, gap=0.05, effort=self.search.limits)
+        ends = extremes(below, where.box, gap=0.05, limits=self.search.limits)
         if ends.low.bound > 0:
             return below
         if ends.high.bound < 0:

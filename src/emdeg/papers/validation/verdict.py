@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from emdeg.bounds import Bounded, SearchLimits
+from emdeg.bounds import CertifiedExtremum, SearchLimits
 from emdeg.documents import Shown
 from emdeg.errors import NotBounded, OverBudget, TooLarge, UnreadableEntry
 from emdeg.papers.validation.entries import Asked, asked_of
 from emdeg.papers.validation.file import PrintedModel
-from emdeg.robot import Robot, Workspace
+from emdeg.robot import Robot, Workspace, by_kind
 
-NOTHING = Bounded(0.0, 0.0, {})
+NOTHING = CertifiedExtremum(0.0, 0.0, {})
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Judgement(Shown):
     name: str
     text: str
     exact: bool
-    error: Bounded
-    size: Bounded
-    relative: Bounded
+    error: CertifiedExtremum
+    size: CertifiedExtremum
+    relative: CertifiedExtremum
     pointwise: bool
     average: float
     problem: str = ""
@@ -96,16 +96,22 @@ def verdict_of(printed: PrintedModel, robot: Robot, found: Sequence[Judgement], 
 
 
 def judged_by_size(
-    name: str, text: str, error: Bounded, size: Bounded, mean: float, wrong: tuple[str, ...] = ()
+    name: str, text: str, error: CertifiedExtremum, size: CertifiedExtremum, mean: float, wrong: tuple[str, ...] = ()
 ) -> Judgement:
     """The error as a share of the entry's largest value."""
     # |e| <= its bound and the largest |f| is at least the value attained: certified.
     scale = size.value
     if scale <= 0:
-        whole = Bounded(1.0, 1.0, error.at)
+        whole = CertifiedExtremum(1.0, 1.0, error.at)
         return Judgement(name, text, False, error, size, whole, False, 1.0, wrong=wrong)
-    share = Bounded(error.value / size.bound, error.bound / scale, error.at)
+    share = CertifiedExtremum(error.value / size.bound, error.bound / scale, error.at)
     return Judgement(name, text, False, error, size, share, False, mean / scale, wrong=wrong)
+
+
+@by_kind
+def not_summed(robot: Robot) -> tuple[str, ...]:
+    """The letters of entries whose errors are in no sum along a coordinate."""
+    return ()
 
 
 def _efforts(found: Sequence[Judgement], robot: Robot, where: Workspace) -> tuple[float, ...]:
@@ -114,7 +120,7 @@ def _efforts(found: Sequence[Judgement], robot: Robot, where: Workspace) -> tupl
     total = [0.0] * len(v)
     for one in found:
         asked = asked_of(one.name, robot)
-        if one.problem or asked is None or (asked.letter == "tau" and robot.loops is not None):
+        if one.problem or asked is None or asked.letter in not_summed(robot):
             continue
         i, *rest = (k - 1 for k in asked.of)
         if asked.letter == "M":

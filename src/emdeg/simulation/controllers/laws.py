@@ -134,7 +134,7 @@ def pd(
 
 def motor_efforts(robot: Robot, tracer: Tracer, J: Any, force: list[Any]) -> list[Any]:
     """The motors' efforts with J^T tau = force; of more motors than freedoms the least sum of tau^2 / share."""
-    right, stated = [[f] for f in force], robot.loops.allocation if robot.loops is not None else ()
+    right, stated = [[f] for f in force], robot.constraints.effort_weights
     if len(J) == len(force):
         return [cast(Traced, x[0]) for x in solve_system(transposed(J), right, tracer)]
     shares = [tracer.number(share) for share in stated or (Fraction(1),) * len(J)]

@@ -16,9 +16,8 @@ from emdeg.robot import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
 from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.motion import Dense, Event
-from emdeg.simulation.plant.loops import Followed, is_analytic, where_it_broke
+from emdeg.simulation.plant.constraints import most_stalled_steps, plant_at, where_it_broke
 from emdeg.simulation.plant.passive import Passive, with_idle_motors
-from emdeg.simulation.plant.programs import Compiled
 
 Progress = Callable[[float], bool | None]
 """Told the share of a run that is done; what it answers with True ends there."""
@@ -29,10 +28,8 @@ SOLVERS: dict[str, tuple[Any, int]] = {"DOP853": (DOP853, 7), "Radau": (Radau, 3
 MOST_BOUNCES = 1000
 CREEP = 1e-7
 """A joint that leaves its stop slower than this [rad/s, m/s] rests on it."""
-STALL, ADVANCE = 1000, 1e-7
-"""A run is given up where so many steps bring it no further than this share of its duration."""
-LOOPS_STALL = 60
-"""The same of a mechanism with closed loops, whose steps shrink without end towards a dead point."""
+ADVANCE = 1e-7
+"""A run is given up where many steps bring it no further than this fraction of its duration."""
 SHORT, FOLD = 1e-2, 3e-4
 """Steps below this share of the longest, this near to a singularity: loops that close numerically are at a fold."""
 MOST_STEPS = 200_000
@@ -84,8 +81,8 @@ class AdaptiveRun:
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.held: Held | None = None
         self._rubbing = with_idle_motors(robot, passive)
-        self._plant: Compiled | Followed | None = Compiled(self._rubbing) if is_analytic(robot) else None
-        self.stall = STALL if robot.is_tree else LOOPS_STALL
+        self._plant: Any = None
+        self.stall = most_stalled_steps(robot)
         self.events: list[Event] = []
         self.pieces: list[Any] = []
         self.evaluations = 0
@@ -118,7 +115,7 @@ class AdaptiveRun:
             self.held = Held(self.law, self.conditioning, len(self.robot.driven))
         n = self.robot.freedoms
         if self._plant is None:
-            self._plant = Followed(self._rubbing, x[:n])
+            self._plant = plant_at(self._rubbing, x[:n])
         states, efforts = np.empty((len(grid), len(x))), np.empty((len(grid), len(self.robot.driven)))
         done, t, halted = 0, 0.0, False
         edges = instants(duration, self.conditioning)
@@ -190,13 +187,12 @@ class AdaptiveRun:
 
     def _at_a_fold(self, step: float) -> bool:
         self.longest = max(self.longest, step)
-        if not isinstance(self._plant, Followed) or step > SHORT * self.longest:
+        if self._plant.conditions is None or step > SHORT * self.longest:
             return False
         return float(self._plant.conditions.first) < FOLD
 
     def _given_up(self, solver: Any, why: str) -> SimulationError:
-        found = self._plant.conditions if isinstance(self._plant, Followed) else None
-        near = where_it_broke(self.robot, solver.y[: self.robot.freedoms], found)
+        near = where_it_broke(self.robot, solver.y[: self.robot.freedoms], self._plant.conditions)
         return SimulationError(f"the integrator gave up at t = {solver.t:.6g} s: {why}{near}", body=self.robot.name)
 
     def _hit(self, piece: Any) -> tuple[float, int, float, int] | None:

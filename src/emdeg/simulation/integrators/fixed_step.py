@@ -17,7 +17,7 @@ from emdeg.simulation.integrators.adaptive import Progress
 from emdeg.simulation.integrators.control_loop import Hold, Loop
 from emdeg.simulation.integrators.methods import METHODS, Gauss, nodes
 from emdeg.simulation.integrators.rollout import Rollout, compiled_rollout
-from emdeg.simulation.plant.loops import where_it_broke
+from emdeg.simulation.plant.constraints import where_it_broke
 from emdeg.simulation.plant.passive import Passive, with_idle_motors
 from emdeg.simulation.plant.programs import accelerations, drive_rates, momenta, momentum_rates, velocities
 

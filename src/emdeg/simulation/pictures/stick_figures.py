@@ -13,8 +13,7 @@ from emdeg.algebra import Array
 from emdeg.documents import write_whole
 from emdeg.dynamics.functions import forward_kinematics, link_transforms
 from emdeg.errors import ScenarioError
-from emdeg.loops import ready
-from emdeg.robot import BASE, Robot
+from emdeg.robot import BASE, Robot, by_kind
 
 FRAMES_PER_SECOND = 25
 MOST_FRAMES = 1500
@@ -22,10 +21,9 @@ SIZE, FINE = 480, 2
 """A GIF's width [pixels], drawn finer by this factor and reduced."""
 
 
+@by_kind
 def skeleton(robot: Robot, q: Array) -> tuple[Array, list[tuple[int, int]]]:
     """(points, bones): points (k, n + 2, 3) [m] are base, link origins and tool; bones join two of them."""
-    if robot.rods or robot.closures:
-        return _loop_skeleton(robot, q)
     count = len(q)
     points = np.zeros((count, robot.n + 2, 3))
     points[:, 1:-1] = link_transforms(robot, q)[..., :3, 3]
@@ -33,36 +31,6 @@ def skeleton(robot: Robot, q: Array) -> tuple[Array, list[tuple[int, int]]]:
     bones = [(0 if link.parent == BASE else link.parent + 1, k + 1) for k, link in enumerate(robot.links)]
     bones.append((robot.tool.link + 1, robot.n + 1))
     return points, bones
-
-
-def _loop_skeleton(robot: Robot, q: Array) -> tuple[Array, list[tuple[int, int]]]:
-    """The links that have mass, rods and the ends of closing joints; a platform's massless slides are not drawn."""
-    link = ready(robot).link
-    T = link_transforms(robot, q)
-    points, bones, place = [np.zeros((len(q), 3))], [], {BASE: 0}
-    bodies = [k for k, body in enumerate(robot.links) if body.inertia.mass]
-
-    def add(point: Array, *ends: int) -> int:
-        points.append(point)
-        bones.extend((end, len(points) - 1) for end in ends)
-        return len(points) - 1
-
-    for k in bodies:
-        parent = robot.links[k].parent
-        place[k] = add(T[:, k, :3, 3], *([place[parent]] if parent in place else []))
-    for loop in (*link.bars, *link.meetings):
-        ends = []
-        for end in (loop.first, loop.second):
-            local = np.array(end.p, dtype=np.float64)
-            at = (
-                np.broadcast_to(local, (len(q), 3))
-                if end.link == BASE
-                else (T[:, end.link, :3, :3] @ local + T[:, end.link, :3, 3])
-            )
-            ends.append(add(at, *([place[end.link]] if end.link in place and end.link != BASE else [])))
-        bones.append((ends[0], ends[1]))
-    add(forward_kinematics(robot, q)[..., :3, 3], *([place[robot.tool.link]] if robot.tool.link in place else []))
-    return np.stack(points, axis=1), bones
 
 
 KINDS = (".gif", ".html")

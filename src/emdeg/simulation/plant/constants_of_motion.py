@@ -14,11 +14,8 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.documents import Shown
 from emdeg.dynamics.functions import gravity, inverse_dynamics_derivatives
-from emdeg.robot import Robot
-from emdeg.runtime import CompiledProgram
-from emdeg.runtime import compile as compile_program
-from emdeg.simulation.plant.loops import all_joints, followed_energies, is_analytic, open_by
-from emdeg.simulation.plant.programs import energies
+from emdeg.robot import Robot, by_kind
+from emdeg.simulation.plant.constraints import open_along, run_energies
 
 STATES, NOTHING = 5, 1e-11
 
@@ -76,15 +73,14 @@ class Invariants(Shown):
         return report
 
 
+@by_kind
 @lru_cache(maxsize=64)
 def free_joints(robot: Robot) -> tuple[int, ...]:
     """The joints on whose position the Lagrangian does not depend.
 
     M and g do not depend on q_k where no derivative of the inverse dynamics by q_k is left at random states; the
-    potential itself does not where gravity asks no effort of the joint. Of closed loops none is known.
+    potential itself does not where gravity asks no effort of the joint.
     """
-    if not robot.is_tree:
-        return ()
     rng = np.random.default_rng(1)
     q, qd, qdd = (rng.uniform(-2, 2, (STATES, robot.freedoms)) for _ in range(3))
     by_q, _ = inverse_dynamics_derivatives(robot, q, qd, qdd)
@@ -98,18 +94,10 @@ def free_joints(robot: Robot) -> tuple[int, ...]:
     )
 
 
-@lru_cache(maxsize=16)
-def _compiled_energies(robot: Robot) -> CompiledProgram:
-    return compile_program(energies(robot))
-
-
 def invariants(robot: Robot, q: Array, qd: Array, work: Array, impulse: Array) -> Invariants:
     """From a run's states (..., k, n), the joints' work (..., k) and the free joints' impulses (..., k, m)."""
     joints = free_joints(robot)
-    if is_analytic(robot):
-        kinetic, potential, p = _compiled_energies(robot)(q, qd)
-    else:
-        kinetic, potential, p = followed_energies(robot, q, qd)
+    kinetic, potential, p = run_energies(robot, q, qd)
     momentum = p[..., list(joints)]
     energy = kinetic + potential
     return Invariants(
@@ -119,5 +107,5 @@ def invariants(robot: Robot, q: Array, qd: Array, work: Array, impulse: Array) -
         energy - energy[..., :1] - work,
         momentum - momentum[..., :1, :] - impulse,
         joints,
-        open_by(robot, all_joints(robot, q)) if robot.hidden else None,
+        open_along(robot, q),
     )

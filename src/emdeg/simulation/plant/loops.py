@@ -6,29 +6,34 @@ The loops are closed anew at every evaluation, so nothing can drift off the cons
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.dynamics import kind_of, stacked
+from emdeg.dynamics.functions import inverse_dynamics
 from emdeg.errors import ClosureError, ScenarioError
 from emdeg.loops import (
     Conditions,
     LoopState,
     conditions,
     continued,
-    evaluated,
+    coordinates_of,
     functions,
     numeric_loop_state,
+    open_by,
     positions_of,
     reachable,
     ready,
     signs,
     weakest,
 )
-from emdeg.robot import Robot
+from emdeg.robot import Robot, TomlTable, need_table, real
+from emdeg.simulation.plant.constraints import compiled_energies
+from emdeg.simulation.plant.programs import Compiled
 
 Truths = NDArray[np.bool_]
 
@@ -108,17 +113,60 @@ def all_joints(robot: Robot, q: Array, begin: Array | None = None) -> Array:
     return np.stack([way.joints(place) for place in q])
 
 
-def followed_energies(robot: Robot, q: Array, qd: Array) -> tuple[Array, Array, Array]:
-    """T, V (k) and p (k, n) along a run of a mechanism whose loops close numerically."""
+def plant_at(robot: Robot, q: Array) -> Compiled | Followed:
+    """Programs where the loops close in analytic steps; else the mechanism followed from q."""
+    return Compiled(robot) if is_analytic(robot) else Followed(robot, q)
+
+
+def run_energies(robot: Robot, q: Array, qd: Array) -> tuple[Array, Array, Array]:
+    """T, V (..., k) and p (..., k, n) along a run; of one whose loops close numerically (k) and (k, n)."""
+    if is_analytic(robot):
+        return compiled_energies(robot)(q, qd)
     way = Followed(robot, q[0])
     T, V, p = zip(*(way.energies(a, b) for a, b in zip(q, qd)))
     return np.array(T), np.array(V), np.array(p)
 
 
-def open_by(robot: Robot, joints: Array) -> Array:
-    """(...): by how much [m, m^2, 1] the worst loop misses at configurations of all joints."""
-    _, values, _ = evaluated(replace(ready(robot).link, rows=None), joints)
-    return np.abs(values).max(axis=-1)
+def open_along(robot: Robot, q: Array) -> Array:
+    """(..., k): by how much the worst loop is open along a run."""
+    return open_by(robot, all_joints(robot, q))
+
+
+def singularity_report(robot: Robot, q: Array) -> dict[str, Any]:
+    """The smallest distances from a singularity along a run."""
+    return {"distance_from_singularity": distances(robot, all_joints(robot, q))}
+
+
+def torques_along(robot: Robot, q: Array, qd: Array, qdd: Array) -> Array:
+    """The efforts of a motion; an error says where the robot cannot be."""
+    return inverse_dynamics(robot, q, qd, qdd)
+
+
+def placed_by_all_joints(robot: Robot, table: TomlTable) -> Array | None:
+    """The coordinates of a configuration in which every joint of the tree is named; its loops must be closed."""
+    table.only(("q", "qd", "joints"))
+    if "joints" not in table:
+        return None
+    given = need_table(table, "joints")
+    if "q" in table:
+        raise table.error("give q, the independent coordinates, or joints, all of the tree's; not both", "joints")
+    given.only(tuple(joint.name for joint in robot.joints))
+    return coordinates_of(robot, [real(given, joint.name) for joint in robot.joints])
+
+
+def most_stalled_steps(robot: Robot) -> int:
+    """Few: the steps shrink without end towards a dead point."""
+    return 60
+
+
+def check_abbreviated(robot: Robot, table: TomlTable) -> None:
+    """There are no abbreviated models of mechanisms with closed loops."""
+    raise table.error(f"there are no abbreviated models of {kind_of(robot).name}", "model")
+
+
+def free_joints(robot: Robot) -> tuple[int, ...]:
+    """None is known of closed loops."""
+    return ()
 
 
 def distances(robot: Robot, joints: Array) -> dict[str, float]:
@@ -136,7 +184,7 @@ TOUCHED = 1e-3
 
 def where_it_broke(robot: Robot, q: Array, found: Conditions | None = None) -> str:
     """What to say of a run that ended near q (n,); `found`: how far from singularities that is, where it is known."""
-    if not robot.hidden or not np.isfinite(q).all():
+    if not np.isfinite(q).all():
         return ""
     loop, kind, size = weakest(robot, q) if found is None else found.nearest
     at = ", ".join(f"{joint.name} = {value:.6g}" for joint, value in zip(robot.coordinates, q))
@@ -165,17 +213,16 @@ def met(robot: Robot, t: Array, q: Array, at: Callable[[Array], Array] | None) -
     """
     joints, there = _reached(robot, q)
     distance, side = _first_kind(robot, joints, there)
-    flips = np.flatnonzero(side[:-1] * side[1:] < 0)
+    flips = np.flatnonzero(side[:-1] * side[1:] < 0).tolist()
     if at is None:
-        near = [k for k in flips if min(distance[k], distance[k + 1]) < NEAR]
-        return [Met(float(t[k]), q[k], True) for k in near]
+        return [Met(float(t[k]), q[k], True) for k in flips if min(distance[k], distance[k + 1]) < NEAR]
 
     def closer(times: Array, k: int) -> tuple[Array, Array]:
         """The same at other times, on the way of closing that the run is on at its place k."""
         return _first_kind(robot, *_reached(robot, at(times), joints[k]))
 
     found = []
-    for k in map(int, flips):
+    for k in flips:
         begin, end = t[k], t[k + 1]
         for _ in range(8):
             times = np.linspace(begin, end, 9)
@@ -185,14 +232,15 @@ def met(robot: Robot, t: Array, q: Array, at: Callable[[Array], Array] | None) -
         if closer(middle, k)[0][0] < TOUCHED:
             found.append(Met(float(middle[0]), at(middle)[0], True))
     low = (distance[1:-1] <= distance[:-2]) & (distance[1:-1] <= distance[2:]) & (side[:-2] * side[2:] > 0)
-    for k in map(int, np.flatnonzero(low) + 1):
-        rim, times = max(distance[k - 1], distance[k + 1]), np.linspace(t[k - 1], t[k + 1], 17)
-        for _ in range(3):
-            least = int(np.argmin(closer(times, k - 1)[0]))
-            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, 16)], 17)
+    for k in (np.flatnonzero(low) + 1).tolist():
+        times = np.linspace(t[k - 1], t[k + 1], 17)
         near = closer(times, k - 1)[0]
         least = int(np.argmin(near))
-        if near[least] < TOUCHED * rim:
+        for _ in range(3):
+            times = np.linspace(times[max(least - 1, 0)], times[min(least + 1, 16)], 17)
+            near = closer(times, k - 1)[0]
+            least = int(np.argmin(near))
+        if near[least] < TOUCHED * max(distance[k - 1], distance[k + 1]):
             found.append(Met(float(times[least]), at(times[least : least + 1])[0], False))
     return sorted(found, key=lambda one: one.t)
 

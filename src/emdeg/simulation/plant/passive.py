@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from emdeg.algebra import Array
 from emdeg.documents import Shown
 from emdeg.dynamics.formulations import FrictionLaw, smooth_sign
 from emdeg.errors import ScenarioError
-from emdeg.loops import choose
 from emdeg.robot import Robot
 
 REST_SPEED = 1e-3
@@ -69,7 +68,9 @@ def with_idle_motors(robot: Robot, passive: Passive) -> Robot:
     joints' friction as it takes efforts, behind those of the motors."""
     if not passive.also:
         return robot
-    return choose.with_driven(robot, [*(joint.name for joint in robot.driven), *passive.also])
+    driven = robot.constraints.actuated(robot.n)
+    also = tuple(k for name in passive.also for k, joint in enumerate(robot.joints) if joint.name == name)
+    return replace(robot, constraints=robot.constraints.with_actuated((*driven, *also)))
 
 
 def elastic_stops(robot: Robot, stiffness: float, damping: float) -> tuple[Stop, ...]:

@@ -45,6 +45,9 @@ def drive_rates(robot: Robot) -> Program | None:
 class Compiled:
     """Accelerations and the driven joints' rates at one state, compiled, without allocation of arguments."""
 
+    conditions = None
+    """How far from singularities the last evaluation was: programs do not say."""
+
     def __init__(self, robot: Robot) -> None:
         n, motors = robot.freedoms, len(robot.driven)
         self._plant = compile_program(accelerations(robot), threads=1).bind(np.zeros(n), np.zeros(n), np.zeros(motors))

@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.documents import Shown, csv_columns, parquet_columns
-from emdeg.dynamics import kind_of
-from emdeg.dynamics.functions import inverse_dynamics
 from emdeg.errors import RobotError
 from emdeg.robot import Robot
-from emdeg.runtime import compile as compile_program
 from emdeg.simulation.integrators.adaptive import Progress
 from emdeg.simulation.motion import Motion
 from emdeg.simulation.plant.constants_of_motion import DriftWarning, StiffWarning
-from emdeg.simulation.plant.loops import all_joints, distances
-from emdeg.simulation.plant.programs import robot_program
+from emdeg.simulation.plant.constraints import singularity_report, torques_along
 from emdeg.simulation.run import simulate
 from emdeg.simulation.scenarios.scenario import Present, Scenario
 from emdeg.simulation.trajectories.joint_space import Trajectory
@@ -77,10 +73,7 @@ class Outcome(Shown):
 def torques(robot: Robot, trajectory: Trajectory, times: Array) -> Prescribed:
     """The efforts of a motion at `times` [s]: compiled inverse dynamics, drive inertia included, friction not."""
     q, qd, qdd = trajectory(times)
-    if kind_of(robot).is_everywhere(robot):
-        tau = compile_program(robot_program(robot, "inverse_dynamics"))(q, qd, qdd)
-    else:
-        tau = inverse_dynamics(robot, q, qd, qdd)  # says where the robot cannot be
+    tau = torques_along(robot, q, qd, qdd)
     found = excesses(robot, times, tau=tau)
     return Prescribed(robot, np.asarray(times, dtype=np.float64), q, qd, qdd, tau, tuple(found))
 
@@ -191,8 +184,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "interrupted": motion.interrupted,
         "events": [{"t": event.t, "joint": event.joint, "what": event.what} for event in motion.events],
     }
-    if robot.hidden:
-        result["distance_from_singularity"] = distances(robot, all_joints(robot, motion.q))
+    result |= singularity_report(robot, motion.q)
     if motion.q.ndim == 3:
         last = motion.q[:, -1][:, list(present.order)] * outcome.scale
         result |= {

@@ -14,7 +14,6 @@ from emdeg.approximation import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.documents import Shown
 from emdeg.dynamics import kind_of
 from emdeg.errors import RobotError, ScenarioError, TooLarge
-from emdeg.loops import coordinates_of
 from emdeg.programs import Program
 from emdeg.robot import (
     Remarks,
@@ -24,7 +23,6 @@ from emdeg.robot import (
     flag,
     joint_index,
     joint_list,
-    need_table,
     optional_real,
     per_joint,
     read_text,
@@ -35,6 +33,7 @@ from emdeg.simulation.controllers.conditioning import Conditioning, converter_st
 from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.integrators.adaptive import SOLVERS
 from emdeg.simulation.integrators.methods import METHODS, OLD_NAMES
+from emdeg.simulation.plant.constraints import check_abbreviated, placed_by_all_joints
 from emdeg.simulation.plant.programs import need_numbers
 from emdeg.simulation.scenarios.trajectory_table import KEYS, trajectory_from
 from emdeg.simulation.trajectories.joint_space import Trajectory, positive
@@ -283,8 +282,7 @@ def _believed(table: TomlTable, robot: Robot) -> Program | None:
             if key in table:
                 raise table.error(f"{key} belongs to model = 'abbreviated'", key)
         return None
-    if kind_of(robot).explicit != "formulas":
-        raise table.error(f"there are no abbreviated models of {kind_of(robot).name}", "model")
+    check_abbreviated(robot, table)
     shares = {key: real(table, key, default) for key, default in THRESHOLDS.items()}
     for key, share in shares.items():
         if not 0 <= share < 1:
@@ -304,24 +302,15 @@ def _max_effort(table: TomlTable, robot: Robot) -> tuple[float, ...] | None:
 
 
 def _initial(table: TomlTable, robot: Robot, trajectory: Trajectory | None) -> tuple[Array, Array]:
-    table.only(("q", "qd", "joints") if robot.hidden else ("q", "qd"))
+    placed = placed_by_all_joints(robot, table)
     rest = np.zeros(robot.freedoms)
     home = kind_of(robot).home(robot)
     q, qd = (home, rest) if trajectory is None else trajectory(0.0)[:2]
-    if "joints" in table:
-        q, qd = _of_all_joints(table, robot), rest
+    if placed is not None:
+        q, qd = placed, rest
     elif "q" in table:
         q, qd = per_joint(table, "q", robot, home), rest
     return q, per_joint(table, "qd", robot, 0.0) if "qd" in table else qd
-
-
-def _of_all_joints(table: TomlTable, robot: Robot) -> Array:
-    """The coordinates of a configuration in which every joint of the tree is named; its loops must be closed."""
-    given = need_table(table, "joints")
-    if "q" in table:
-        raise table.error("give q, the independent coordinates, or joints, all of the tree's; not both", "joints")
-    given.only(tuple(joint.name for joint in robot.joints))
-    return coordinates_of(robot, [real(given, joint.name) for joint in robot.joints])
 
 
 def _batch(table: TomlTable | None, robot: Robot, q: Array, qd: Array) -> tuple[Array, Array]:

@@ -11,8 +11,8 @@ from emdeg.algebra import Array
 from emdeg.dynamics import kind_of
 from emdeg.dynamics.functions import drive_jacobian
 from emdeg.errors import ScenarioError
-from emdeg.robot import Joint, Robot
-from emdeg.simulation.plant.loops import all_joints
+from emdeg.robot import Joint, Robot, by_kind
+from emdeg.simulation.plant.constraints import all_joints
 from emdeg.simulation.trajectories.joint_space import Trajectory
 
 SAMPLES = 2001
@@ -105,11 +105,10 @@ def need_within_limits(robot: Robot, trajectory: Trajectory) -> None:
         raise ScenarioError(f"the trajectory leaves the robot's limits: {found[0]}{more}", body=robot.name)
 
 
+@by_kind
 def need_closed_along(robot: Robot, trajectory: Trajectory) -> None:
-    """ClosureError, naming the loop, where a trajectory of the coordinates leaves the reach or meets a singularity."""
-    kind = kind_of(robot)
-    samples = SAMPLES if kind.has_programs(robot) else SAMPLES // 20 + 1
-    kind.need_possible(robot, trajectory(np.linspace(0, trajectory.duration, samples))[0])
+    """StateError, saying where and why, where the robot cannot be along a trajectory of its coordinates."""
+    kind_of(robot).need_possible(robot, trajectory(np.linspace(0, trajectory.duration, SAMPLES))[0])
 
 
 def need_start_within_limits(robot: Robot, q: ArrayLike, qd: ArrayLike) -> None:

@@ -40,7 +40,7 @@ def wrist_arm(robot: Robot) -> WristArm | None:
     """The arm's axes if its positions can be given in closed form, else None."""
     kinds = [joint.kind for joint in robot.joints]
     turning = [k for k in range(6) if k != 2]
-    if robot.hidden or robot.n != 6 or not robot.is_serial or any(kinds[k] != "revolute" for k in turning):
+    if not robot.n == robot.freedoms == 6 or not robot.is_serial or any(kinds[k] != "revolute" for k in turning):
         return None
     T = link_transforms(robot, np.zeros(6))
     w, p = T[:, :3, 2], T[:, :3, 3]
