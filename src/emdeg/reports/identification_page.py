@@ -12,6 +12,7 @@ from emdeg.documents import (
     INK,
     ORANGE,
     SOFT,
+    Curve,
     Document,
     Figure,
     Figures,
@@ -20,10 +21,11 @@ from emdeg.documents import (
     Paragraph,
     Section,
     Table,
+    curves,
+    key_of,
 )
 from emdeg.identification import Estimate, Identification, TermTest, Validation
 from emdeg.reports import html
-from emdeg.reports.charts import WIDTH, Curve, curves, key_of
 
 SHOWN = 900
 """Points of a curve."""
@@ -97,7 +99,7 @@ def _explained(checked: Validation, own: bool) -> Section:
     )
     items: list[Item] = [Paragraph(words) if own else Note(words, warning=True)]
     caption = f"Measured and predicted efforts, the first {t[-1] - t[0]:.3g} s."
-    items += [Figures((Figure("explained_key", key_of(key, WIDTH)),)), Figures(tuple(figures), caption), table]
+    items += [Figures((Figure("explained_key", key_of(key)),)), Figures(tuple(figures), caption), table]
     return Section("explained", "Measured and predicted", tuple(items))
 
 
@@ -160,7 +162,7 @@ def _contributions(checked: Validation) -> Section:
     for k, joint in enumerate(checked.joints):
         key = [Curve(name, _numbers(checked.parts[name][rows, k]), *colours[name], 1.5) for name in parts]
         figures.append(Figure(f"part{k + 1}", curves(t, key, joint.joint, "time [s]", joint.unit)))
-    items = (Figures((Figure("part_key", key_of(key, WIDTH)),)), Figures(tuple(figures)), table)
+    items = (Figures((Figure("part_key", key_of(key)),)), Figures(tuple(figures)), table)
     return Section("parts", "Which terms explain how much", items)
 
 

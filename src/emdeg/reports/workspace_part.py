@@ -9,11 +9,29 @@ import numpy as np
 
 from emdeg.analysis import gravity_ceiling
 from emdeg.bounds import Extremes, SearchLimits, extremes
-from emdeg.documents import BLUE, GREEN, INK, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table
+from emdeg.documents import (
+    BLUE,
+    GREEN,
+    INK,
+    ORANGE,
+    Curve,
+    Figure,
+    Figures,
+    Item,
+    Note,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    curves,
+    key_of,
+    matrix,
+    readable,
+    spans,
+)
 from emdeg.dynamics.functions import numeric
 from emdeg.equations import derive
 from emdeg.errors import OverBudget
-from emdeg.reports.charts import WIDTH, Curve, Span, curves, key_of, matrix, readable, spans
 from emdeg.reports.subject import Subject
 from emdeg.robot import Joint
 
@@ -201,7 +219,7 @@ def _motion(subject: Subject) -> list[Item]:
         rows = [Curve(name, tuple(map(float, v[:, k])), colour, dash, wide) for name, v, colour, dash, wide in parts]
         unit = "N m" if joint.kind == "revolute" else "N"
         figures.append(Figure(f"effort{k + 1}", curves(t, rows, joint.name, "time [s]", unit)))
-    key = Figure("effort_key", key_of(rows, WIDTH))
+    key = Figure("effort_key", key_of(rows))
     where = (
         "near the start that the file states"
         if subject.closed
