@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         WrittenSum,
         WrittenTerm,
         Zeros,
+        equations_and_zeros,
         indices_of,
         label,
         labels_of,
