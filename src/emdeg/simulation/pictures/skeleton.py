@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def line_figure(robot: Robot, q: Array) -> list[Stroke]:
     tree = replace(robot, loops=None)
     frames = link_transforms(tree, q)
 
-    def seen(link: int, point: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
+    def seen(link: int, point: Sequence[Any] = (0.0, 0.0, 0.0)) -> Array:
         local = np.array(point, dtype=np.float64)
         if link == BASE:
             return np.broadcast_to(local, (len(q), 3))
