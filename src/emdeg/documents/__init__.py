@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         Trail,
         bars,
         curves,
-        key_of,
+        joint_curves,
         line_style,
         matrix,
         readable,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from emdeg.documents.document import Figure, Figures
 from emdeg.documents.drawing import (
     BLUE,
     COLOURS,
@@ -152,7 +153,8 @@ class Curve:
     """Values over the chart's x."""
 
     label: str
-    values: tuple[float, ...]
+    values: Any
+    """Numbers; for several charts at once an array (numbers, charts)."""
     colour: str
     dash: tuple[float, ...] = ()
     width: float = 1.6
@@ -263,6 +265,21 @@ def key_of(rows: Sequence[Curve]) -> Drawing:
         _text(sheet, begin + 31, 13, row.label, 11)
         begin += 48 + 6.3 * len(row.label)
     return drawing
+
+
+def joint_curves(
+    stem: str, t: Sequence[float], joints: Sequence[tuple[str, str]], series: Sequence[Curve], caption: str = ""
+) -> list[Figures]:
+    """A chart for each joint (name, unit) at times `t` [s]; the values of `series` are (times, joints).
+
+    Several curves have their key above the charts.
+    """
+    drawn = []
+    for k, (name, unit) in enumerate(joints):
+        rows = [replace(one, values=tuple(map(float, one.values[:, k]))) for one in series]
+        drawn.append(Figure(f"{stem}{k + 1}", curves(t, rows, name, "time [s]", unit)))
+    key = [Figures((Figure(f"{stem}_key", key_of(series)),))] if len(series) > 1 else []
+    return [*key, Figures(tuple(drawn), caption)]
 
 
 def matrix(values: Sequence[Sequence[float | None]], names: Sequence[str], title: str) -> Drawing:
