@@ -1,8 +1,7 @@
-"""Multiple-angle form: exact both ways, and what it says about products of cosines."""
+"""Multiple-angle form: equal to the formula, and what it says about products of cosines."""
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 
 from emdeg.algebra import TrigAlgebra
@@ -12,12 +11,15 @@ from tests.algebra.formulas import ALGEBRA, formulas
 @given(formulas)
 def test_the_fourier_form_is_the_formula(x):
     series = x.to_fourier()
-    assert ALGEBRA.from_fourier(series) == x
+    total = ALGEBRA.zero
     for index, pair in series.items():
+        s, c = ALGEBRA.sum_sincos(dict(zip(ALGEBRA.revolute, index)))
+        total = total + pair[0] * c + pair[1] * s
         assert len(index) == 3
         assert next((m for m in index if m), 1) > 0
         assert not any(g.is_joint_angle for part in pair for g in part.generators)
         assert any(pair)
+    assert total == x
 
 
 def test_products_of_sines_and_cosines_become_sums_of_angles():
@@ -29,8 +31,3 @@ def test_products_of_sines_and_cosines_become_sums_of_angles():
     assert (c1**2).to_fourier() == {(0, 0): (half, algebra.zero), (2, 0): (half, algebra.zero)}
     assert (c1 * c2 - s1 * s2).to_fourier() == {(1, 1): (algebra.one, algebra.zero)}
     assert algebra.zero.to_fourier() == {}
-
-
-def test_a_series_with_the_wrong_number_of_joints_is_refused():
-    with pytest.raises(ValueError, match=r"the multi-index \(1, 2\) needs one entry for each revolute joint of"):
-        ALGEBRA.from_fourier({(1, 2): (ALGEBRA.one, ALGEBRA.zero)})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emdeg.algebra import Angle, P, PrimeField, Residue, TrigAlgebra, residue_of
+from emdeg.algebra import Angle, P, PrimeColumns, PrimeField, Residue, TrigAlgebra, residue_of, sum_of_angles
 
 residues = st.integers(0, P - 1).map(Residue)
 fractions = st.fractions(max_denominator=10**9)
@@ -50,10 +50,15 @@ def test_rationals_embed_as_a_ring(x, y):
 @given(st.integers(0, 100), st.integers(-4, 4), st.integers(-4, 4))
 def test_sines_of_angle_sums_follow_the_addition_formulas(seed, m, n):
     field = PrimeField(seed)
-    s, c = field.sum_sincos({1: m, 2: n})
+
+    def sincos(multiples):
+        parts = [(field.joint_sincos(joint), times) for joint, times in multiples.items()]
+        return sum_of_angles(parts, field.number(1), field.number(0))
+
+    s, c = sincos({1: m, 2: n})
     assert s * s + c * c == 1
-    s1, c1 = field.sum_sincos({1: m})
-    s2, c2 = field.sum_sincos({2: n})
+    s1, c1 = sincos({1: m})
+    s2, c2 = sincos({2: n})
     assert s == s1 * c2 + c1 * s2
     assert c == c1 * c2 - s1 * s2
     formula = TrigAlgebra(revolute=[1, 2]).sum_sincos({1: m, 2: n})
@@ -96,3 +101,22 @@ def test_residues_refuse_floats_and_hashing():
         hash(Residue(1))
     assert Residue(-1) == -1
     assert Residue(2) ** -1 == Fraction(1, 2)
+
+
+def test_columns_compute_what_integers_modulo_their_primes_do():
+    columns = PrimeColumns("some seed")
+    a, b = columns.random("a"), columns.random("b")
+    (s, c), half = columns.joint_sincos(0), columns.number(Fraction(1, 2))
+    for k, p in enumerate(columns.columns):
+        x, y = int(a.value[k]), int(b.value[k])
+        assert int(((a - b) * half).value[k]) == (x - y) * pow(2, -1, p) % p
+        assert int(columns.inverse(a.value)[k]) == pow(x, -1, p)
+        assert int((s * s + c * c).value[k]) == 1
+    assert (columns.square_root((a * a).value) ** 2 % columns.prime == (a * a).value).all()
+
+
+def test_a_ratio_is_read_off_its_residues():
+    columns = PrimeColumns(5)
+    a = columns.random("a")
+    assert columns.ratio((a * columns.number(Fraction(-355, 113))).value, a.value) == Fraction(-355, 113)
+    assert columns.ratio(a.value, columns.random("b").value) is None

@@ -1,17 +1,34 @@
-"""Quotients of formulas: a field, in which what divides is divided."""
+"""Quotients of formulas: a field, in which what divides is divided; roots of squares are found and no others."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from emdeg.algebra import PrimeField, Quotient, TrigAlgebra, quotient
+from emdeg.algebra import Angle, PrimeField, Quotient, QuotientField, TrigAlgebra, quotient
 from tests.algebra.formulas import ALGEBRA, formulas
 
 SMALL = TrigAlgebra(revolute=[1], parameters=["a", "b"])
 A, B = (SMALL.symbol(name) for name in "ab")
 S, C = SMALL.joint_sincos(1)
+
+WIDE = TrigAlgebra(revolute=[1, 2], prismatic=[3], parameters=["r", "d"], constant_angles=[Angle(Fraction(1, 7))])
+FIELD = QuotientField(WIDE)
+S1, C1 = FIELD.joint_sincos(1)
+S2, C2 = FIELD.joint_sincos(2)
+R, D, X = FIELD.symbol("r"), FIELD.symbol("d"), FIELD.displacement(3)
+SEVENTH = FIELD.sincos(Angle(Fraction(1, 7)))[0]
+WITH_ROOTS = [
+    S1 * C2 - R * C1,
+    3 * X * S1 * S1 + D,
+    (C1 + 2) * SEVENTH,
+    S1 * S2 * C1 * C2 * R - Fraction(2, 3),
+    (R + S1) / (D * X - C2),
+    S1 / (1 + C1),
+]
 
 
 @settings(deadline=None, max_examples=30, derandomize=True)
@@ -60,3 +77,37 @@ def test_a_quotient_has_values_latex_and_a_sympy_form():
     assert one._repr_latex_() == rf"${one.latex}$"
     assert str(one.to_sympy()) == "sin(q1)/a"
     assert repr(one) == "Quotient('(s1) / (a)')"
+
+
+@pytest.mark.parametrize("value", WITH_ROOTS, ids=str)
+def test_a_square_has_its_root_and_a_neighbour_of_it_none(value):
+    root = (value * value).square_root()
+    assert root is not None
+    assert root == value or root == -value
+    assert (value * value + 3 * X).square_root() is None
+    assert (value * value / (C1 + 2)).square_root() is None
+
+
+def test_half_an_angle_s_square_has_no_root():
+    """(1 - cos q) / 2 is the square of sin(q / 2), which is not a function of the sine and cosine of q."""
+    assert ((1 - C1) / 2).square_root() is None
+
+
+def test_quotients_cancel_across_the_circle():
+    """sin / (1 + cos) = (1 - cos) / sin."""
+    assert S1 / (1 + C1) == (1 - C1) / S1
+    found = 1 / (S1 / (1 + C1)) - C1 / S1
+    q = np.array([0.7, 0.0, 0.0])
+    assert float(found.evaluate(q, {"r": 1.0, "d": 1.0})) == pytest.approx(1 / np.sin(0.7))
+
+
+def test_quotients_meet_formulas_and_numbers_on_either_side():
+    formula = WIDE.symbol("r")
+    assert formula * (1 / R) == 1
+    assert formula - R == 0 == R - formula
+    assert Fraction(1, 2) / (formula + D / 2) == FIELD.number(1) / (2 * R + D)
+
+
+def test_nothing_is_divided_by_zero():
+    with pytest.raises(ZeroDivisionError):
+        R / (S1 * S1 + C1 * C1 - 1)

@@ -60,6 +60,11 @@ PLAIN = {
     "LoopError",
     "Act",
     "Allocation",
+    "Constraints",
+    "ConstraintsDraft",
+    "ExactTransform",
+    "JointType",
+    "ParameterGroup",
     "Element",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra import Exact
+from emdeg.algebra import Exact, PrimeColumns
 from emdeg.dynamics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.equations.speeds import speed_inverse
 from emdeg.errors import Refuted, SingularSpeeds
 from emdeg.programs.ir import Kind, count
 from emdeg.programs.kane import INPUTS, METHODS, kane_program, verify_kane
-from emdeg.programs.search.fingerprint import Points, fingerprints
+from emdeg.programs.residues import fingerprints
 from emdeg.programs.values import evaluate
 from emdeg.robot.model import Frame
 from emdeg.runtime.kane import KaneModel, NearlySingularSpeeds
@@ -244,10 +244,10 @@ def test_no_program_of_the_stanford_arm_makes_a_speed_again_from_the_rates(funct
     """The recursions' angular velocity of D has the speeds as components: inputs, which cost nothing."""
     robot = emdeg.load("stanford_arm")
     program = kane_program(robot, load_setup(EXAMPLES / "stanford_arm.toml", robot), function)
-    points = Points(1)
+    points = PrimeColumns(1)
     prints = fingerprints(program, points)
     seen: set[bytes] = set()
     for op, residues in zip(program.ops, prints):
-        both = {residues.tobytes(), ((points.moduli - residues) % points.moduli).tobytes()}
+        both = {residues.tobytes(), ((points.prime - residues) % points.prime).tobytes()}
         assert op.kind is Kind.NUMBER or not both & seen, op
         seen |= both

@@ -11,23 +11,23 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.algebra import Floats
+from emdeg.algebra import Floats, PrimeColumns
 from emdeg.codegen.artefact import Request, make_artefact
 from emdeg.codegen.c import emit_c
 from emdeg.dynamics import kind_of
 from emdeg.dynamics.functions import functions_of
 from emdeg.dynamics.functions.numeric import drive_jacobian
 from emdeg.errors import Refuted
+from emdeg.loops.choose import with_coordinates
 from emdeg.loops.views import reduced_model
 from emdeg.programs.ir import Dependence, count
-from emdeg.programs.search.fingerprint import Points, fingerprints
+from emdeg.programs.residues import fingerprints
 from emdeg.programs.search.resubstitute import resubstitute
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.store import keep
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate
 from emdeg.programs.verification import verify_program
-from emdeg.robot.choose import with_coordinates
 from emdeg.runtime import compile as compile_program
 from tests.asadi_heydari import procedure, torques
 from tests.emitted import COMPILERS, c_library, run_c
@@ -146,7 +146,7 @@ def test_fingerprints_know_the_squares_of_roots():
     x, y = tracer.inputs("q", 2, Dependence.CONFIGURATION)
     root = tracer.sqrt(x * x + y)
     program = tracer.program("roots", {"a": root * root, "b": x * x + y, "c": root + 1})
-    points = Points(3)
+    points = PrimeColumns(3)
     prints = fingerprints(program, points)
     at = [group.entries[0].value for group in program.outputs]
     assert (prints[at[0]] == prints[at[1]]).all()

@@ -8,9 +8,10 @@ from emdeg.algebra import Angle, P, PrimeField, prime_of
 from emdeg.errors import OffTheVariety, Refuted
 from emdeg.programs.ir import Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
 from emdeg.programs.proof import FALSE_PASS, OPEN_LOOPS, Proof, verify
+from emdeg.programs.residues import evaluate_residues
 from emdeg.programs.simplification import prune, simplify
 from emdeg.programs.trace import Tracer
-from emdeg.programs.values import evaluate, evaluate_residues
+from emdeg.programs.values import evaluate
 from emdeg.programs.verification import verify_program
 from tests.program_samples import kitchen_sink, mutants, pendulum_pair, random_program, samples
 

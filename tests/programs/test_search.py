@@ -268,7 +268,7 @@ def test_a_wrong_program_is_never_handed_out(monkeypatch):
     broken = Program(right.name, right.inputs, (*right.ops[:-1], Op(Kind.ADD, (0, 0))), right.outputs)
     with pytest.raises(Refuted):
         verify_program(broken, robot, "mass_matrix")
-    monkeypatch.setattr(module, "_search", lambda *args: [(broken, None)])
+    monkeypatch.setattr(module, "_search", lambda *args: ([(broken, None)], False))
     assert optimise(robot, "mass_matrix", 1.0).program == right
 
 

@@ -48,17 +48,20 @@ if TYPE_CHECKING:
         LEAST_PRIME,
         MANY_PRIMES,
         MODULO,
+        POINTS,
         REMAINDER,
         P,
+        PrimeColumns,
         PrimeField,
         Residue,
+        Residues,
         prime_of,
+        rational_of,
         residue_inverse,
         residue_of,
         root_of,
     )
-    from emdeg.algebra.quotients import Quotient, lowest_terms, quotient
-    from emdeg.algebra.rational_functions import RationalFunction, RationalFunctions
+    from emdeg.algebra.quotients import Quotient, QuotientField, lowest_terms, quotient
     from emdeg.algebra.scalar import (
         Algebra,
         Dual,
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
         multiple_angle,
         over_duals,
         sincos_from_pieces,
+        sum_of_angles,
     )
     from emdeg.algebra.short_forms import (
         ExponentLayout,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import islice, pairwise, product
+from math import prod
 from typing import Any
 
 from emdeg.algebra.trig_algebra import TrigAlgebra
@@ -164,74 +165,44 @@ class AngleSystem:
 
 def angle_systems(algebra: TrigAlgebra, groups: Sequence[ParallelJoints]) -> tuple[AngleSystem, ...]:
     """The systems worth trying for these parallel joints; the first is that of the joints' own angles."""
-    own = {joint: ((joint, 1),) for joint in algebra.revolute}
-    choices = [list(_trees(len(group))) for group in groups]
-    total = 1
-    for choice in choices:
-        total *= len(choice)
-    if total > MOST_SYSTEMS:
+    own: dict[int, AngleSum] = {joint: ((joint, 1),) for joint in algebra.revolute}
+    choices = [[AngleSystem({}, {}), *_systems_from_one_vertex(group)] for group in groups]
+    if prod(map(len, choices)) > MOST_SYSTEMS:
         choices = [choice[:2] for choice in choices]
-    systems = []
-    for trees in product(*choices):
-        meaning, inverse = dict(own), dict(own)
-        for group, edges in zip(groups, trees):
-            meaning |= {group[k][0]: _between(group, *edge) for k, edge in enumerate(edges)}
-            inverse |= _inverse(group, edges)
-        systems.append(AngleSystem(meaning, inverse))
-        if len(systems) == MOST_SYSTEMS:
-            break
-    return tuple(systems)
+    return tuple(
+        AngleSystem(
+            own | {joint: angle for one in some for joint, angle in one.meaning.items()},
+            own | {joint: angle for one in some for joint, angle in one.inverse.items()},
+        )
+        for some in islice(product(*choices), MOST_SYSTEMS)
+    )
 
 
-Edge = tuple[int, int]
+def _systems_from_one_vertex(group: ParallelJoints) -> Iterator[AngleSystem]:
+    """All angles of a group against the base, against the first link, ...: vertex v is the sum of the first v angles.
 
-
-def _trees(joints: int) -> Iterator[tuple[Edge, ...]]:
-    """Trees on the vertices 0..joints, vertex v being the sum of the first v angles: an edge is an angle.
-
-    First the path (each joint's own angle), then the stars: all angles against the base, against the first link...
+    Each angle is between the vertex `center` and another one; joint by joint they take the joints' letters.
     """
-    path = tuple((v, v + 1) for v in range(joints))
-    yield path
-    for center in range(joints + 1):
-        star = tuple((min(v, center), max(v, center)) for v in range(joints + 1) if v != center)
-        if star != path:
-            yield star
+    vertices = range(len(group) + 1)
+    for center in vertices:
+        others = [v for v in vertices if v != center]
+        edges = [(min(v, center), max(v, center)) for v in others]
+        if edges == list(pairwise(vertices)):  # the joints' own angles
+            continue
+        # The letter of vertex v times this is the sum of the angles from the center to v.
+        signs = {v: group[u][1] * (1 if v > center else -1) for v, (u, _) in zip(others, edges)}
+        letters = {v: joint for v, (joint, _) in zip(others, group)}
+        inverse = {
+            joint: tuple(sorted((letters[v], way * signs[v]) for v, way in ((k + 1, sign), (k, -sign)) if v != center))
+            for k, (joint, sign) in enumerate(group)
+        }
+        yield AngleSystem({letters[v]: _between(group, *edge) for v, edge in zip(others, edges)}, inverse)
 
 
 def _between(group: ParallelJoints, u: int, v: int) -> AngleSum:
     """The angle from vertex u to vertex v of a group, positive in its first joint."""
     signs = [sign for _, sign in group[u:v]]
     return tuple((joint, sign * signs[0]) for joint, sign in group[u:v])
-
-
-def _inverse(group: ParallelJoints, edges: Sequence[Edge]) -> dict[int, AngleSum]:
-    """Each joint's own angle as a combination of the edges' letters; edge k has joint k's letters."""
-    found: dict[int, AngleSum] = {}
-    for k, (joint, sign) in enumerate(group):
-        walk = _path(edges, k, k + 1)
-        letters: dict[int, int] = {}
-        for edge, direction in walk:
-            first = group[edges[edge][0]][1]
-            letters[group[edge][0]] = direction * first * sign
-        found[joint] = tuple(sorted(letters.items()))
-    return found
-
-
-def _path(edges: Sequence[Edge], start: int, goal: int) -> list[tuple[int, int]]:
-    """The edges from vertex `start` to `goal` of a tree, each with +1 if walked upwards."""
-    stack: list[tuple[int, list[tuple[int, int]]]] = [(start, [])]
-    seen = {start}
-    while stack:
-        vertex, walked = stack.pop()
-        if vertex == goal:
-            return walked
-        for k, (u, v) in enumerate(edges):
-            for here, there, direction in ((u, v, 1), (v, u, -1)):
-                if here == vertex and there not in seen:
-                    seen.add(there)
-                    stack.append((there, [*walked, (k, direction)]))
-    raise ValueError("the edges do not form a tree")
 
 
 def angle_name(combination: AngleSum) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.exact import parse_number, shown
-from emdeg.algebra.scalar import add_angles, multiple_angle
+from emdeg.algebra.scalar import sum_of_angles
 
 MAX_LENGTH = 2000
 MAX_DEPTH = 40
@@ -102,15 +102,12 @@ class Expression:
             if isinstance(node, ParsedName):
                 return value(node.name)
             if isinstance(node, ParsedSine):
-                total = number(Fraction(0)), number(Fraction(1))
+                parts = [(sincos(name), times) for name, times in node.angles]
                 if node.half_turns:
                     if constant is None:
                         raise ValueError(f"no constant angle may stand here, in the formula {shown(self.text)}")
-                    total = constant(Angle(node.half_turns))
-                for name, times in node.angles:
-                    step = multiple_angle(sincos(name), times, number(Fraction(1)), number(Fraction(0)))
-                    total = add_angles(total, step)
-                return total[node.cosine]
+                    parts.insert(0, (constant(Angle(node.half_turns)), 1))
+                return sum_of_angles(parts, number(Fraction(1)), number(Fraction(0)))[node.cosine]
             if isinstance(node, ParsedSum):
                 total = number(Fraction(0))
                 for sign, term in node.terms:

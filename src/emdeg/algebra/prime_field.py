@@ -1,25 +1,31 @@
-"""Arithmetic modulo a prime: proofs of identity at random points.
+"""Arithmetic modulo primes: identity tests at random points, modulo one prime or several at once.
 
 Two formulas that differ as polynomials of degree d agree at a random point with a chance of at most d / p (Schwartz and
 Zippel), unless p divides every coefficient of their difference: hence primes are drawn from a set that no file can
 know (`docs/verification.md`). Sines and cosines are random points of the circle, from its rational parametrisation, so
 that s^2 + c^2 = 1 holds exactly and nothing else does.
+
+A `PrimeField` is one point modulo one prime of 60 bits or more, in Python's integers: for identity tests.
+`PrimeColumns` are many points modulo primes below 2^31, in NumPy's: for searches that look values up by their residues.
 """
 
 from __future__ import annotations
 
 import hashlib
+import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
+import numpy as np
 from flint import fmpz
+from numpy.typing import NDArray
 
 from emdeg.algebra.angle import HALF_RIGHT, SIXTH, Angle
-from emdeg.algebra.scalar import add_angles, multiple_angle, sincos_from_pieces
+from emdeg.algebra.scalar import sincos_from_pieces
 from emdeg.algebra.trig_poly import Generator
 from emdeg.errors import UnluckyPoint
 
@@ -68,10 +74,24 @@ def root_of(value: int, prime: int = P) -> int:
     return root
 
 
+def rational_of(value: int, modulus: int, most_above: int, most_below: int) -> Fraction | None:
+    """The fraction of such a numerator and denominator at most that has this residue; None where there is none.
+
+    There is one at most where 2 * most_above * most_below < modulus. Euclid's algorithm, stopped half way, finds it
+    (Wang, 1981).
+    """
+    old, new = (modulus, 0), (value, 1)
+    while new[0] > most_above:
+        quotient = old[0] // new[0]
+        old, new = new, (old[0] - quotient * new[0], old[1] - quotient * new[1])
+    return Fraction(new[0], new[1]) if 0 < abs(new[1]) <= most_below else None
+
+
 class Residue:
     """An integer modulo a prime; immutable. +, -, * and / take residues of the same prime, int and Fraction.
 
-    Equality with numbers is meant modulo the prime, hence there is no hash that would agree with theirs.
+    Equality with numbers is meant modulo the prime, hence there is no hash that would agree with theirs. An array of
+    integers modulo an array of primes (`PrimeColumns`) takes +, - and * with its own kind.
 
     >>> Residue(3) / 2 * 2 - Fraction(1, 2) == Fraction(5, 2)
     True
@@ -80,10 +100,10 @@ class Residue:
     __slots__ = ("prime", "value")
     __hash__ = None  # type: ignore[assignment]
 
-    value: int
-    prime: int
+    value: Any
+    prime: Any
 
-    def __init__(self, value: int, prime: int = P) -> None:
+    def __init__(self, value: Any, prime: Any = P) -> None:
         self.value = value % prime
         self.prime = prime
 
@@ -97,12 +117,10 @@ class Residue:
     def __sub__(self, other: Residue | int | Fraction) -> Residue:
         if (value := self._lifted(other)) is None:
             return NotImplemented
-        return Residue(self.value - value, self.prime)
+        return Residue(self.value + (self.prime - value), self.prime)
 
     def __rsub__(self, other: int | Fraction) -> Residue:
-        if (value := self._lifted(other)) is None:
-            return NotImplemented
-        return Residue(value - self.value, self.prime)
+        return -self + other
 
     def __mul__(self, other: Residue | int | Fraction) -> Residue:
         if (value := self._lifted(other)) is None:
@@ -117,12 +135,10 @@ class Residue:
         return Residue(self.value * residue_inverse(value, self.prime), self.prime)
 
     def __rtruediv__(self, other: int | Fraction) -> Residue:
-        if (value := self._lifted(other)) is None:
-            return NotImplemented
-        return Residue(value * residue_inverse(self.value, self.prime), self.prime)
+        return other * self**-1
 
     def __neg__(self) -> Residue:
-        return Residue(-self.value, self.prime)
+        return Residue(self.prime - self.value, self.prime)
 
     def __pow__(self, exponent: int) -> Residue:
         base = self.value if exponent >= 0 else residue_inverse(self.value, self.prime)
@@ -139,9 +155,9 @@ class Residue:
     def __repr__(self) -> str:
         return f"Residue({self.value})"
 
-    def _lifted(self, other: object) -> int | None:
+    def _lifted(self, other: object) -> Any:
         if type(other) is Residue:
-            if other.prime != self.prime:
+            if other.prime is not self.prime and other.prime != self.prime:
                 raise ValueError("residues modulo two primes cannot meet in one operation")
             return other.value
         if isinstance(other, int):
@@ -175,19 +191,28 @@ class PrimeField:
         """A field, and points of it, that nobody could foresee: from the system's randomness."""
         return cls.drawn(secrets.randbits(256))
 
-    def _residue(self, value: int) -> Residue:
+    def _residue(self, value: Any) -> Residue:
         return Residue(value, self.prime)
 
-    def _drawn(self, kind: str, name: str) -> int:
+    def _drawn(self, kind: str, name: str) -> Any:
         digest = hashlib.blake2b(f"{self.seed}/0/{kind}/{name}".encode(), digest_size=32).digest()
         # 256 bits make the remainder uniform to one part in 2^193.
         return int.from_bytes(digest, "big") % self.prime
 
-    def _circle_point(self, name: str) -> tuple[Residue, Residue]:
+    def circle_point(self, name: str) -> tuple[Residue, Residue]:
         """A random (sine, cosine), from t: 2t / (1 + t^2), (1 - t^2) / (1 + t^2)."""
         t = self._drawn("angle", name)
-        scale = residue_inverse(1 + t * t, self.prime)
-        return self._residue(2 * t * scale), self._residue((1 - t * t) * scale)
+        square = t * t % self.prime
+        scale = self.inverse(1 + square)
+        return self._residue(2 * t * scale), self._residue((1 + self.prime - square) * scale)
+
+    def inverse(self, value: Any) -> Any:
+        """1 / value; ZeroDivisionError for zero."""
+        return residue_inverse(value, self.prime)
+
+    def square_root(self, value: Any) -> Any:
+        """The root that is itself a square; UnluckyPoint where there is none: take another random point."""
+        return root_of(value, self.prime)
 
     def random(self, name: str) -> Residue:
         """A random value of any other quantity, fixed by its name."""
@@ -210,18 +235,24 @@ class PrimeField:
 
     def _constant_pair(self, piece: Angle) -> tuple[Residue, Residue]:
         if piece == HALF_RIGHT:
-            half = root_of(residue_of(Fraction(1, 2), self.prime), self.prime)
-            return self._residue(half), self._residue(half)
-        if piece == SIXTH and self.prime % MODULO == REMAINDER:
-            root = root_of(residue_of(Fraction(3, 4), self.prime), self.prime)
+            half = self._residue(self.square_root(self.number(Fraction(1, 2)).value))
+            return half, half
+        if piece == SIXTH and np.all(self.prime % MODULO == REMAINDER):
+            root = self.square_root(self.number(Fraction(3, 4)).value)
             return self.number(Fraction(1, 2)), self._residue(root)
-        return self._circle_point(f"constant {piece.pi_times} {piece.radians} {piece.symbol}")
+        return self.circle_point(self._name_of(piece))
+
+    def _name_of(self, piece: Angle) -> str:
+        return f"constant {piece.pi_times} {piece.radians} {piece.symbol}"
+
+    def angle(self, angle: Angle) -> Any:
+        """What an angle is itself: None, for it has a sine and a cosine but no residue."""
 
     def sqrt(self, value: Residue) -> Residue:
         """The root that is itself a square; UnluckyPoint where there is none: take another random point."""
-        return self._residue(root_of(value.value, self.prime))
+        return self._residue(self.square_root(value.value))
 
-    def law(self, name: str, argument: int) -> int:
+    def law(self, name: str, argument: Any) -> Any:
         """A random residue for a function's value at an argument's residue: equal arguments, equal values, no more.
 
         What two formulas of such values have in common then holds for any function in that place. A sign and a
@@ -242,15 +273,7 @@ class PrimeField:
 
     def joint_sincos(self, joint: int | str) -> tuple[Residue, Residue]:
         """(sine, cosine) of a revolute joint's random angle."""
-        return self._circle_point(f"joint {joint}")
-
-    def sum_sincos(self, multiples: Mapping[Any, int]) -> tuple[Residue, Residue]:
-        """(sine, cosine) of an integer combination of joint angles, {joint: multiple}."""
-        zero, one = self.number(0), self.number(1)
-        total = zero, one
-        for joint, times in multiples.items():
-            total = add_angles(total, multiple_angle(self.joint_sincos(joint), times, one, zero))
-        return total
+        return self.circle_point(f"joint {joint}")
 
     def displacement(self, joint: int | str) -> Residue:
         """A prismatic joint's random displacement."""
@@ -270,3 +293,88 @@ class PrimeField:
             pair = self.sincos(generator.of) if isinstance(generator.of, Angle) else self.joint_sincos(generator.of)
             return pair[generator.kind == "cosine"]
         return self._residue(self._drawn(generator.kind, str(generator.of)))
+
+
+class PrimeColumns(PrimeField):
+    """Random points in columns: the first `POINTS` modulo one prime, each further one modulo a prime of its own.
+
+    Values that agree in every column are the same function but for a chance of some 2^-120; if they are proportional,
+    their ratio follows from its residues modulo many primes. Values are arrays of one residue per column. Where a prime
+    divides a number's denominator, the number has random residues of its own; 1 / 0 is 0.
+    """
+
+    def __init__(self, seed: int | str) -> None:
+        primes = _short_primes()
+        self.columns = (primes[0],) * (POINTS - 1) + primes
+        super().__init__(seed, np.array(self.columns, dtype=np.uint64))  # type: ignore[arg-type]
+        self._drawn_again = [0] * len(self.columns)
+
+    def draw_again(self, columns: NDArray[np.bool_]) -> None:
+        """Other points in these columns: where a radicand has no root."""
+        self._drawn_again = [times + int(bad) for times, bad in zip(self._drawn_again, columns)]
+
+    def _drawn(self, kind: str, name: str) -> Residues:
+        name = f"{_KINDS.get(kind, kind)} {name}".lstrip()
+        rng = random.Random(f"{self.seed} {name}")
+        values = [rng.randrange(1, p) for p in self.columns]
+        for k, times in enumerate(self._drawn_again):
+            if times:
+                values[k] = random.Random(f"{self.seed} {name} {k} {times}").randrange(1, self.columns[k])
+        return np.array(values, dtype=np.uint64)
+
+    def _each(self, of: Callable[[int, int], int], values: Residues) -> Residues:
+        return np.array([of(value, p) for value, p in zip(values.tolist(), self.columns)], dtype=np.uint64)
+
+    def number(self, value: Fraction | int) -> Residue:
+        n, d = value.numerator, value.denominator
+        if any(d % p == 0 for p in self.columns):
+            return self.random(f"number {value}")
+        return self._residue(np.array([n % p * pow(d, -1, p) % p for p in self.columns], dtype=np.uint64))
+
+    def inverse(self, value: Residues) -> Residues:
+        return self._each(lambda v, p: pow(v, -1, p) if v % p else 0, value)
+
+    def square_root(self, value: Residues) -> Residues:
+        """The root that is a square itself; wrong where a value has none."""
+        return self._each(lambda v, p: pow(v, (p + 1) // 4, p), value)
+
+    def law(self, name: str, argument: Residues) -> Residues:
+        turned = name != "exp" and bool(2 * int(argument[0]) > self.columns[0])
+        value = self._drawn(name, str(((self.prime - argument) % self.prime if turned else argument).tolist()))
+        return (self.prime - value) % self.prime if turned else value
+
+    def joint_sincos(self, joint: int | str) -> tuple[Residue, Residue]:
+        return self.circle_point(joint if isinstance(joint, str) else f"q {joint}")
+
+    def angle(self, angle: Angle) -> Residues:
+        return self._drawn("free", f"angle {angle}")
+
+    def _name_of(self, piece: Angle) -> str:
+        return str(piece)
+
+    def ratio(self, above: Residues, below: Residues) -> Fraction | None:
+        """The rational number above / below if there is a plausible one: small beside the product of the primes."""
+        modulus, value = 1, 0
+        for p, a, b in zip(self.columns[POINTS - 1 :], above[POINTS - 1 :].tolist(), below[POINTS - 1 :].tolist()):
+            if not b:
+                return None
+            r = a * pow(b, -1, p) % p
+            value += modulus * ((r - value) * pow(modulus, -1, p) % p)
+            modulus *= p
+        bound = 1 << (modulus.bit_length() // 2 - 24)
+        return rational_of(value, modulus, bound, bound)
+
+
+Residues = NDArray[np.uint64]
+"""One residue per column."""
+POINTS, PRIMES = 4, 16
+"""Points modulo the first prime, and primes."""
+_KINDS = {"angle": "circle", "free": "", "displacement": "q", "rate": "qd", "acceleration": "qdd"}
+"""What a column's draw of each kind is named after."""
+
+
+@lru_cache(maxsize=1)
+def _short_primes() -> tuple[int, ...]:
+    """The largest primes below 2^31 that are 7 modulo 8, where 2 has a root and products fit 64 bits."""
+    candidates = (n for n in range(2**31 - 1, 0, -8) if fmpz(n).is_prime())
+    return tuple(islice(candidates, PRIMES))

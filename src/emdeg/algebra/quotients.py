@@ -1,9 +1,10 @@
-"""Quotients of formulas: the entries of an inverse, and what solving linear equations with symbols leads to."""
+"""The field of fractions of a trigonometric algebra: quotients of formulas, and the square roots of squares."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from emdeg.algebra.angle import Angle
 from emdeg.algebra.factoring.half_angles import in_half_angles
 from emdeg.algebra.scalar import Algebra
+from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import Generator, TrigPoly
 
 LONG = 100_000
@@ -18,21 +20,22 @@ LONG = 100_000
 
 
 class Quotient:
-    """numerator / denominator, two formulas of one algebra; immutable, compared exactly.
+    """numerator / denominator, two formulas of one algebra: an element of its field of fractions; compared exactly.
 
-    `Quotient(a, b)`, and so every sum, product or quotient of these, is the shortest form found: common factors
-    cancelled, also those that show after sines are traded for cosines, and the denominator 1 wherever it divides the
-    numerator, else with a first coefficient of 1. `quotient(a, b)` cancels no more than it must and leaves the
-    denominator its scale.
+    +, -, * and / take quotients, formulas and numbers. `Quotient(a, b)`, and so every result, is the shortest form
+    found: common factors cancelled, also those that show after sines are traded for cosines, and the denominator 1
+    wherever it divides the numerator, else with a first coefficient of 1. `quotient(a, b)` cancels no more than it must
+    and leaves the denominator its scale.
 
     >>> from emdeg.algebra.trig_algebra import TrigAlgebra
     >>> a, b = (TrigAlgebra(parameters=["a", "b"]).symbol(name) for name in "ab")
-    >>> print(Quotient(a * a - b * b) / Quotient(2 * a + 2 * b), Quotient(a) / Quotient(b))
+    >>> print(Quotient(a * a - b * b) / (2 * a + 2 * b), a / Quotient(b))
     1/2*a - 1/2*b (a) / (b)
     """
 
     __slots__ = ("denominator", "numerator")
     __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None
 
     numerator: TrigPoly
     denominator: TrigPoly
@@ -57,10 +60,16 @@ class Quotient:
     @property
     def is_constant(self) -> bool:
         """Whether no symbol occurs: numbers, sines and cosines of numeric angles only."""
-        letters = (*self.numerator.generators, *self.denominator.generators)
-        return all(isinstance(g.of, Angle) and g.of.symbol is None for g in letters)
+        symbols = (*self.numerator.generators, *self.denominator.generators)
+        return all(isinstance(g.of, Angle) and g.of.symbol is None for g in symbols)
 
-    def __add__(self, other: Quotient) -> Quotient:
+    def _coerced(self, other: Any) -> Quotient:
+        return other if isinstance(other, Quotient) else Quotient(self.numerator.algebra.zero + other)
+
+    def __add__(self, other: Quotient | TrigPoly | Fraction | int) -> Quotient:
+        if not isinstance(other, FIELD_OPERANDS):
+            return NotImplemented
+        other = self._coerced(other)
         if self.denominator == other.denominator:
             return Quotient(self.numerator + other.numerator, self.denominator)
         return Quotient(
@@ -68,24 +77,39 @@ class Quotient:
             self.denominator * other.denominator,
         )
 
+    __radd__ = __add__
+
     def __neg__(self) -> Quotient:
         return _as_it_stands(-self.numerator, self.denominator)
 
-    def __sub__(self, other: Quotient) -> Quotient:
+    def __sub__(self, other: Quotient | TrigPoly | Fraction | int) -> Quotient:
         return self + (-other)
 
-    def __mul__(self, other: Quotient) -> Quotient:
+    def __rsub__(self, other: TrigPoly | Fraction | int) -> Quotient:
+        return -self + other
+
+    def __mul__(self, other: Quotient | TrigPoly | Fraction | int) -> Quotient:
+        if not isinstance(other, FIELD_OPERANDS):
+            return NotImplemented
+        other = self._coerced(other)
         return Quotient(self.numerator * other.numerator, self.denominator * other.denominator)
 
-    def __truediv__(self, other: Quotient) -> Quotient:
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Quotient | TrigPoly | Fraction | int) -> Quotient:
+        if not isinstance(other, FIELD_OPERANDS):
+            return NotImplemented
+        other = self._coerced(other)
         return Quotient(self.numerator * other.denominator, self.denominator * other.numerator)
 
+    def __rtruediv__(self, other: TrigPoly | Fraction | int) -> Quotient:
+        return self._coerced(other) / self
+
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, int):
-            return self.numerator == self.denominator * other
-        if isinstance(other, Quotient):
-            return self.numerator * other.denominator == other.numerator * self.denominator
-        return NotImplemented
+        if not isinstance(other, FIELD_OPERANDS):
+            return NotImplemented
+        other = self._coerced(other)
+        return self.numerator * other.denominator == other.numerator * self.denominator
 
     def __bool__(self) -> bool:
         return bool(self.numerator)
@@ -94,16 +118,21 @@ class Quotient:
         """The number of terms above and below the line."""
         return len(self.numerator) + len(self.denominator)
 
+    def square_root(self) -> Quotient | None:
+        """One of the two quotients whose square this is; None where there is none."""
+        roots = in_half_angles(self.numerator.algebra).square_root(self.numerator, self.denominator)
+        return None if roots is None else Quotient(*roots)
+
     def written(self, algebra: Algebra) -> Any:
         """This value among the scalars of another algebra, which must divide where this does."""
 
-        def letter(generator: Generator) -> Any:
+        def symbol(generator: Generator) -> Any:
             if isinstance(generator.of, Angle):
                 return algebra.sincos(generator.of)[generator.kind == "cosine"]
             return algebra.symbol(str(generator.of))
 
-        value = self.numerator.map(letter, algebra.number)
-        return value if self.is_formula else value / self.denominator.map(letter, algebra.number)
+        value = self.numerator.map(symbol, algebra.number)
+        return value if self.is_formula else value / self.denominator.map(symbol, algebra.number)
 
     def evaluate(self, q: Any, parameters: Mapping[str, Any] | None = None) -> np.ndarray:
         """Its value at q (..., n) in doubles; infinite or NaN where the denominator vanishes."""
@@ -130,6 +159,33 @@ class Quotient:
 
     def _repr_latex_(self) -> str:
         return f"${self.latex}$"
+
+
+FIELD_OPERANDS = (Quotient, TrigPoly, Rational)
+
+
+class QuotientField:
+    """The field of fractions of `formulas` as an algebra that dynamics runs over where it divides."""
+
+    def __init__(self, formulas: TrigAlgebra) -> None:
+        self.formulas = formulas
+
+    def number(self, value: Fraction | int) -> Quotient:
+        return Quotient(self.formulas.number(value))
+
+    def symbol(self, name: str) -> Quotient:
+        return Quotient(self.formulas.symbol(name))
+
+    def sincos(self, angle: Angle) -> tuple[Quotient, Quotient]:
+        s, c = self.formulas.sincos(angle)
+        return Quotient(s), Quotient(c)
+
+    def joint_sincos(self, joint: int) -> tuple[Quotient, Quotient]:
+        s, c = self.formulas.joint_sincos(joint)
+        return Quotient(s), Quotient(c)
+
+    def displacement(self, joint: int) -> Quotient:
+        return Quotient(self.formulas.displacement(joint))
 
 
 def quotient(numerator: TrigPoly, denominator: TrigPoly) -> Quotient:

@@ -7,10 +7,9 @@ it is handed decides what comes out: numbers, formulas, a program, or residues m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -125,6 +124,14 @@ def multiple_angle(pair: tuple[S, S], times: int, one: S, zero: S) -> tuple[S, S
     total = (zero, one)
     for _ in range(abs(times)):
         total = add_angles(total, step)
+    return total
+
+
+def sum_of_angles(parts: Iterable[tuple[tuple[S, S], int]], one: S, zero: S) -> tuple[S, S]:
+    """(sine, cosine) of a sum of angles, each given as its (sine, cosine) and how many times it is added."""
+    total = zero, one
+    for pair, times in parts:
+        total = add_angles(total, multiple_angle(pair, times, one, zero))
     return total
 
 
@@ -246,15 +253,3 @@ def over_duals(function: Callable[[Any], Any], slope: Callable[[Any], Any] | Non
 def derivative(value: Any, k: int, zero: Any, level: int = 0) -> Any:
     """The derivative of `value` in direction k of a level, `zero` if it has none."""
     return value.d.get(k, zero) if isinstance(value, Dual) and value.level == level else zero
-
-
-@lru_cache(maxsize=4096)
-def powers_of_z(sines: int, cosines: int) -> tuple[tuple[int, Fraction], ...]:
-    """((m, weight), ...) with (i s)^sines c^cosines = sum of weight z^m, z = exp(iq)."""
-    scale = 2 ** (sines + cosines)
-    weights: dict[int, int] = {}
-    for j in range(sines + 1):
-        for k in range(cosines + 1):
-            power = sines + cosines - 2 * (j + k)
-            weights[power] = weights.get(power, 0) + (-1) ** j * math.comb(sines, j) * math.comb(cosines, k)
-    return tuple((power, Fraction(weight, scale)) for power, weight in weights.items() if weight)

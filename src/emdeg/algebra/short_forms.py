@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
 from math import comb
 
 from emdeg.algebra.expression import AngleSum, Atom, ParallelJoints, angle_systems
 from emdeg.algebra.factoring import Number
-from emdeg.algebra.scalar import powers_of_z
+from emdeg.algebra.fourier import harmonics
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import Generator, TrigPoly
 
@@ -206,7 +204,7 @@ class ShortForms:
             for k in places:
                 rest[2 * k] = rest[2 * k + 1] = 0
             pairs = tuple((exponents[2 * k], exponents[2 * k + 1]) for k in places)
-            for multiples, odd, weight in _harmonics(pairs):
+            for multiples, odd, weight in harmonics(pairs):
                 key = (tuple((j, m) for j, m in zip(names, multiples) if m), odd), tuple(rest)
                 table[key] = table.get(key, 0) + c * weight
         return _form_of_sums(self._meanings[0], table, len(self.layout.angles))
@@ -222,29 +220,6 @@ def _used(form: WrittenForm, exponents: Exponents) -> tuple[tuple[AngleSum, int,
     ]
     rest = [(((k, 0),), e, 0) for k, e in enumerate(exponents[2 * angles :]) if e]
     return tuple(trig + rest)
-
-
-@lru_cache(maxsize=4096)
-def _harmonics(pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[tuple[int, ...], bool, Fraction], ...]:
-    """A product of s^a c^b over several angles as a sum of weight * cos (or, if odd, sin) of combinations.
-
-    With z = exp(i q): c = (z + 1/z)/2, i s = (z - 1/z)/2; the powers of i leave a sign and the parity.
-    """
-    powers: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
-    for sines, cosines in pairs:
-        powers = {(*m, p): a * b for m, a in powers.items() for p, b in powers_of_z(sines, cosines)}
-    total = sum(sines for sines, _ in pairs)
-    odd = bool(total % 2)
-    sign = (-1) ** (total // 2)
-    found: dict[tuple[int, ...], Fraction] = {}
-    for multiples, weight in powers.items():
-        lead = next((m for m in multiples if m), 0)
-        flipped = tuple(-m for m in multiples) if lead < 0 else multiples
-        value = weight * sign * (-1 if odd and lead < 0 else 1)
-        if odd and not lead:
-            continue
-        found[flipped] = found.get(flipped, Fraction(0)) + value
-    return tuple((m, odd, w) for m, w in found.items() if w)
 
 
 def _form_of_sums(

@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 
 from emdeg.algebra.angle import Angle
-from emdeg.algebra.scalar import add_angles, multiple_angle
+from emdeg.algebra.scalar import sum_of_angles
 from emdeg.algebra.trig_algebra import TrigAlgebra
 from emdeg.algebra.trig_poly import Generator, TrigPoly
 
@@ -112,7 +112,7 @@ class _Reader:
 
     def _sincos(self, argument: Any) -> tuple[TrigPoly, TrigPoly]:
         """(sine, cosine) of an integer combination of joint angles and named angles plus a constant."""
-        total = self.algebra.zero, self.algebra.one
+        parts: list[tuple[tuple[TrigPoly, TrigPoly], int]] = []
         constant = Angle()
         for part in sympy.Add.make_args(sympy.expand(argument)):
             factor, rest = part.as_coeff_Mul()
@@ -129,11 +129,10 @@ class _Reader:
                     if rest.name in self.angles
                     else self.algebra.sincos(Angle(symbol=rest.name))
                 )
-                multiple = multiple_angle(pair, int(value), self.algebra.one, self.algebra.zero)
-                total = add_angles(total, multiple)
+                parts.append((pair, int(value)))
             else:
                 raise ValueError(self._complaint(argument))
-        return add_angles(total, self.algebra.sincos(constant))
+        return sum_of_angles([*parts, (self.algebra.sincos(constant), 1)], self.algebra.one, self.algebra.zero)
 
     @staticmethod
     def _complaint(argument: Any) -> str:

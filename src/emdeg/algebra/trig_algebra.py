@@ -18,7 +18,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from emdeg.algebra.angle import HALF_RIGHT, SIXTH, THIRD, Angle
 from emdeg.algebra.exact import is_symbol_name, shown
-from emdeg.algebra.scalar import add_angles, angle_pieces, multiple_angle, sincos_from_pieces
+from emdeg.algebra.scalar import angle_pieces, sincos_from_pieces, sum_of_angles
 from emdeg.algebra.trig_poly import ABBREVIATION, Generator, Kind, Substitute, TrigPoly, look, verbatim_latex
 from emdeg.errors import OverBudget
 
@@ -196,11 +196,8 @@ class TrigAlgebra:
 
     def sum_sincos(self, multiples: Mapping[int, int]) -> tuple[TrigPoly, TrigPoly]:
         """(sine, cosine) of an integer combination of revolute joints' angles, {joint: multiple}."""
-        total = self.zero, self.one
-        for joint, times in multiples.items():
-            if times:
-                total = add_angles(total, multiple_angle(self._pair(joint), times, self.one, self.zero))
-        return total
+        parts = ((self._pair(joint), times) for joint, times in multiples.items() if times)
+        return sum_of_angles(parts, self.one, self.zero)
 
     def displacement(self, joint: int) -> TrigPoly:
         """A prismatic joint's variable, m."""
@@ -254,12 +251,6 @@ class TrigAlgebra:
             value = fmpq(int(coefficient.numerator), int(coefficient.denominator))
             collected[key] = collected.get(key, fmpq(0)) + value
         return self._canonical(self._context.from_dict(collected))
-
-    def from_fourier(self, series: Mapping[tuple[int, ...], tuple[TrigPoly, TrigPoly]]) -> TrigPoly:
-        """The formula of a series as `TrigPoly.to_fourier` gives it."""
-        from emdeg.algebra.fourier import from_fourier
-
-        return from_fourier(self, series)
 
     def from_sympy(self, expression: Any) -> TrigPoly:
         """The formula of a SymPy expression; ValueError for what is no trigonometric polynomial."""

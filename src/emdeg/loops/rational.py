@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.algebra import Array, PrimeField, RationalFunction, RationalFunctions, Residue
+from emdeg.algebra import Array, PrimeField, Quotient, QuotientField, Residue
 from emdeg.dynamics.mechanism import Position
 from emdeg.errors import NoSquare, OverBudget
 from emdeg.loops.analytic_closure import Drawn, Pin, Plan, Slide, Step, Turn, Way, solve, take
@@ -29,6 +29,8 @@ PLACES = 64
 """Of them with one prime."""
 DEEPEST = 8
 """Of more roots than this a place at which all exist is not looked for."""
+MOST_TERMS = 3000
+"""Terms of a numerator or a denominator on the way; larger ones take minutes to reduce."""
 LONG = 300
 """Terms of a formula beyond which it is not written out."""
 _NO_FORMULA = (KeyError, NoSquare, OverBudget, ZeroDivisionError)
@@ -44,12 +46,12 @@ def written_out(robot: Robot, plan: Plan, start: Array, values: Mapping[str, flo
     squares = _squares(bare, plan)
     if not squares and not any(_is_formula(step) for step in plan):
         return plan
-    algebra = RationalFunctions(algebra_of(bare))
+    algebra = QuotientField(algebra_of(bare, budget=MOST_TERMS))
     link = linkage_of(bare, algebra)
-    place = Place(link, {k: _letters(algebra, link, k) for k in link.coordinates})
+    place = Place(link, {k: _symbols(algebra, link, k) for k in link.coordinates})
     steps: list[Step] = []
     for i, step in enumerate(plan):
-        steps.append(_drawn(algebra, place, step, start, values) if i in squares or _is_formula(step) else step)
+        steps.append(_drawn(place, step, start, values) if i in squares or _is_formula(step) else step)
         try:
             take(place, step, _formula_root)
             _need_short(place, step)
@@ -110,8 +112,10 @@ def _squares(robot: Robot, plan: Plan) -> set[int]:
 def field_coordinates(link: Linkage, field: PrimeField) -> dict[int, Position]:
     """Random residues for the independent coordinates: numbered by their place among them, as a program's q is."""
     return {
-        k: field.joint_sincos(i) if link.tree.revolute[k] else field.displacement(i)
-        for i, k in enumerate(link.coordinates)
+        k: link.tree.joints[k].position(
+            lambda _, place=place: field.displacement(place), lambda _, place=place: field.joint_sincos(place)
+        )
+        for place, k in enumerate(link.coordinates)
     }
 
 
@@ -120,21 +124,18 @@ def _random_coordinates(link: Linkage, field: PrimeField, place: int) -> dict[in
     return field_coordinates(link, PrimeField(f"{field.seed} {place}", field.prime))
 
 
-def _letters(algebra: RationalFunctions, link: Linkage, k: int) -> Position:
-    if not link.tree.revolute[k]:
-        return algebra.of(algebra.trig.displacement(k + 1))
-    s, c = algebra.trig.joint_sincos(k + 1)
-    return algebra.of(s), algebra.of(c)
+def _symbols(algebra: QuotientField, link: Linkage, k: int) -> Position:
+    return algebra.joint_sincos(k + 1) if link.tree.revolute[k] else algebra.displacement(k + 1)
 
 
 def _joints(step: Step) -> tuple[int, ...]:
     return step.joints if hasattr(step, "joints") else (step.joint,)  # type: ignore[union-attr]
 
 
-def _formula_root(value: RationalFunction, _: str) -> RationalFunction:
+def _formula_root(value: Quotient, _: str) -> Quotient:
     if len(value) > LONG:
         raise NoSquare
-    found = value.root()
+    found = value.square_root()
     if found is None:
         raise NoSquare
     return found
@@ -155,7 +156,7 @@ def _is_formula(step: Step) -> bool:
     return isinstance(step, Pin) or (isinstance(step, LevelStep) and not step.turns)
 
 
-def _drawn(algebra: RationalFunctions, place: Place, step: Step, start: Array, values: Mapping[str, float]) -> Step:
+def _drawn(place: Place, step: Step, start: Array, values: Mapping[str, float]) -> Step:
     """The step's formulas, or the step itself where they are long or need what is none."""
     assert isinstance(step, Turn | Slide | Pin | LevelStep)
     ways: list[Way] = []
@@ -164,7 +165,7 @@ def _drawn(algebra: RationalFunctions, place: Place, step: Step, start: Array, v
             there = Place(place.link, place.position)
             take(there, step if isinstance(step, Pin) else replace(step, sign=sign), _formula_root)
             _need_short(there, step)
-            ways.append(_way(algebra, there.position[step.joint]))
+            ways.append(_way(there.position[step.joint]))
     except _NO_FORMULA:
         return step
     if isinstance(step, Pin) or _is_formula(step):
@@ -175,18 +176,12 @@ def _drawn(algebra: RationalFunctions, place: Place, step: Step, start: Array, v
     return Drawn(step.joint, step.loop, tuple(ways), step.sign)
 
 
-def _way(algebra: RationalFunctions, position: Any) -> Way:
-    quotients = [algebra.back(part) for part in _parts(position)]
+def _way(position: Any) -> Way:
+    quotients: tuple[Quotient, ...] = _parts(position)
     below = quotients[0].denominator
     if any(q.denominator != below for q in quotients):
-        below = below * quotients[1].denominator
-        return Way(
-            (
-                quotients[0].numerator * quotients[1].denominator,
-                quotients[1].numerator * quotients[0].denominator,
-            ),
-            below,
-        )
+        s, c = quotients
+        return Way((s.numerator * c.denominator, c.numerator * s.denominator), s.denominator * c.denominator)
     return Way(tuple(q.numerator for q in quotients), below)
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from emdeg.programs.network import signed
     from emdeg.programs.proof import FALSE_PASS, PLAIN, Certificate, verify
     from emdeg.programs.registers import Allocation, allocated, in_given_order, quickest
+    from emdeg.programs.residues import angle_atoms, evaluate_residues
     from emdeg.programs.rounding import MOST_STATES, Rounding, check_rounding, float_error, states_of
     from emdeg.programs.search.on_file import on_file
     from emdeg.programs.search.optimise import optimise
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     from emdeg.programs.slopes import slopes_on_file
     from emdeg.programs.store import from_data, keep, normal_digest, robot_digest, to_data, wrong_format
     from emdeg.programs.trace import Traced, Tracer
-    from emdeg.programs.values import ARITHMETIC, angle_atoms, constants, evaluate, evaluate_residues, every_value
+    from emdeg.programs.values import ARITHMETIC, constants, evaluate, every_value
     from emdeg.programs.verification import probed, probing, reference_program, verify_program
     from emdeg.programs.weights import (
         OPERATIONS,

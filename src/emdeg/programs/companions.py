@@ -19,9 +19,9 @@ from emdeg.algebra import PrimeField
 from emdeg.programs.differentiation import Sweeps, cotangents, tangents
 from emdeg.programs.ir import Dependence, InputGroup, Kind, Program
 from emdeg.programs.proof import verify
+from emdeg.programs.residues import field_values
 from emdeg.programs.simplification import retrace
 from emdeg.programs.trace import Traced, Tracer
-from emdeg.programs.values import field_values
 
 MOST_OPERATIONS, MOST_SWEPT = 25_000, 100_000
 """Of derivatives, and of a program times its inputs before its Hessian is taken: what is longer is not written, for a

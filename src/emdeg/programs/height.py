@@ -14,16 +14,17 @@ conjugates (docs/verification.md).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from emdeg.algebra import HALF_RIGHT, SIXTH, Angle, angle_pieces
 from emdeg.programs.ir import LAWS, Kind, Program, live
-from emdeg.programs.values import Atom, angle_atoms
+from emdeg.programs.residues import Atom, angle_atoms
 
-Degrees = Mapping[object, int]
+Degrees = Counter[object]
 """The degree in each independent variable."""
-Powers = Mapping[object, int]
+Powers = Counter[object]
 """A product: a divisor's number, or NUMBERS -> its exponent."""
 
 NUMBERS = "numbers"
@@ -41,14 +42,19 @@ class Size:
     bits: float
 
     def __mul__(self, other: Size) -> Size:
-        return Size(_sum(self.degrees, other.degrees), self.bits + other.bits)
+        return Size(self.degrees + other.degrees, self.bits + other.bits)
+
+    def __pow__(self, power: int) -> Size:
+        if power == 1:
+            return self
+        return Size(Counter({key: power * degree for key, degree in self.degrees.items()}), power * self.bits)
 
     @property
     def degree(self) -> int:
-        return sum(self.degrees.values())
+        return self.degrees.total()
 
 
-ONE = Size({}, 0.0)
+ONE = Size(Counter(), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ class Rational:
     """A numerator's size over a product of divisors."""
 
     over: Size
-    under: Powers
+    under: Powers = field(default_factory=Counter)
 
 
 def difference_size(program: Program, other: Program) -> tuple[int, int]:
@@ -83,12 +89,12 @@ def degree_bound(program: Program) -> int:
 def _worst(program: Program) -> Size:
     Q = _common_denominator(program)
     known: list[Rational] = []
-    divisor: dict[object, Size] = {NUMBERS: Size({}, math.log2(Q))}
+    divisor: dict[object, Size] = {NUMBERS: Size(Counter(), math.log2(Q))}
 
     def size(product: Powers) -> Size:
         total = ONE
         for index, power in product.items():
-            total = total * _power(divisor[index], power)
+            total = total * divisor[index] ** power
         return total
 
     def whole(value: Rational) -> Size:
@@ -98,34 +104,36 @@ def _worst(program: Program) -> Size:
         args = [known[arg] for arg in op.args]
         match op.kind:
             case Kind.ANGLE:
-                value = Rational(ONE, {})
+                value = Rational(ONE)
             case Kind.NUMBER:
                 n, d = abs(op.number.numerator), op.number.denominator
                 bits = math.log2(n) if n else 0.0
-                value = Rational(Size({}, bits), {}) if d == 1 else _over_q(bits + math.log2(Q) - math.log2(d), 1)
+                whole_number = Rational(Size(Counter(), bits))
+                over_q = Size(Counter(), bits + math.log2(Q) - math.log2(d))
+                value = whole_number if d == 1 else Rational(over_q, Counter({NUMBERS: 1}))
             case Kind.INPUT:
-                value = Rational(Size({op.slot: 1}, 0.0), {})
+                value = Rational(Size(Counter({op.slot: 1}), 0.0))
             case Kind.SIN | Kind.COS:
                 value = _of_circle(angle_atoms(program, op.args[0]))
             case Kind.ADD | Kind.SUB:
                 a, b = args
-                common = a.under if a.under == b.under else _most(a.under, b.under)
-                a, b = (x.over if x.under == common else x.over * size(_less(common, x.under)) for x in args)
+                common = a.under if a.under == b.under else a.under | b.under
+                a, b = (x.over if x.under == common else x.over * size(common - x.under) for x in args)
                 value = Rational(_added(a, b), common)
             case Kind.MUL:
                 a, b = args
-                value = Rational(a.over * b.over, _sum(a.under, b.under))
+                value = Rational(a.over * b.over, a.under + b.under)
             case Kind.DIV:
                 a, b = args
                 divisor[op.args[1]] = b.over
-                over = a.over * size(_less(b.under, a.under))
-                value = Rational(over, _sum(_less(a.under, b.under), {op.args[1]: 1}))
+                over = a.over * size(b.under - a.under)
+                value = Rational(over, (a.under - b.under) + Counter({op.args[1]: 1}))
             case Kind.SQRT:
                 (a,) = args
                 full = whole(a)
                 value = Rational(Size(full.degrees, full.bits + full.degree), a.under)
             case Kind.SIGN | Kind.EXP | Kind.TANH:
-                value = Rational(Size({(op.kind, index): 1}, 0.0), {})  # a value of its own, whatever it is of
+                value = Rational(Size(Counter({(op.kind, index): 1}), 0.0))  # a value of its own, whatever it is of
             case _:
                 value = args[0]
         if value.over.bits > 1e15 or value.over.degree > 2**62:
@@ -137,11 +145,7 @@ def _worst(program: Program) -> Size:
             compared.add(op.args[-1])
     sizes = [whole(known[index]) for index in compared]
     degree = max((one.degree for one in sizes), default=0)
-    return Size({"all": degree}, _finite(max((one.bits for one in sizes), default=0.0)))
-
-
-def _over_q(bits: float, power: int) -> Rational:
-    return Rational(Size({}, bits), {NUMBERS: power})
+    return Size(Counter({"all": degree}), _finite(max((one.bits for one in sizes), default=0.0)))
 
 
 def _common_denominator(program: Program) -> int:
@@ -156,7 +160,7 @@ def _common_denominator(program: Program) -> int:
 
 def _of_circle(atoms: Mapping[Atom, int]) -> Rational:
     """The sine and cosine of a sum of angles: e^(i n q) is (1 + i t)^(2 n) over (1 + t^2)^n, at most 4^n."""
-    degrees: dict[object, int] = {}
+    degrees: Degrees = Counter()
     bits, halves = 0.0, 0
     for atom, times in atoms.items():
         for piece in angle_pieces(atom) if isinstance(atom, Angle) else (atom,):
@@ -164,13 +168,13 @@ def _of_circle(atoms: Mapping[Atom, int]) -> Rational:
                 halves += abs(times)
                 bits += abs(times)
             else:
-                degrees[CIRCLE, piece] = degrees.get((CIRCLE, piece), 0) + 2 * abs(times)
+                degrees[CIRCLE, piece] += 2 * abs(times)
                 bits += 2 * abs(times)
-    return Rational(Size(degrees, bits), {NUMBERS: halves} if halves else {})
+    return Rational(Size(degrees, bits), Counter({NUMBERS: halves} if halves else {}))
 
 
 def _added(a: Size, b: Size) -> Size:
-    degrees = _most(a.degrees, b.degrees)
+    degrees = a.degrees | b.degrees
     return Size(degrees, 1 + max(a.bits + _padding(a.degrees, degrees), b.bits + _padding(b.degrees, degrees)))
 
 
@@ -178,33 +182,10 @@ def _padding(own: Degrees, wanted: Degrees) -> float:
     """The bits of the factors (1 + t^2) that bring an angle's degree up to what is wanted."""
     if own is wanted or own == wanted:
         return 0.0
-    return sum((n - own.get(key, 0)) / 2 for key, n in wanted.items() if isinstance(key, tuple) and key[0] == CIRCLE)
-
-
-def _power(size: Size, power: int) -> Size:
-    if power == 1:
-        return size
-    return Size({key: power * degree for key, degree in size.degrees.items()}, power * size.bits)
+    return sum((n - own[key]) / 2 for key, n in wanted.items() if isinstance(key, tuple) and key[0] == CIRCLE)
 
 
 def _finite(bits: float) -> float:
     if not bits < 1e15:
         raise ValueError("numbers of more than 10^15 bits are no robot's")
     return bits
-
-
-def _sum(a: Degrees, b: Degrees) -> Degrees:
-    if not a or not b:
-        return a or b
-    return {key: a.get(key, 0) + b.get(key, 0) for key in {**a, **b}}
-
-
-def _less(a: Degrees, b: Degrees) -> Degrees:
-    """What of a is left beyond b."""
-    return {key: value - b.get(key, 0) for key, value in a.items() if value > b.get(key, 0)}
-
-
-def _most(a: Degrees, b: Degrees) -> Degrees:
-    if not a or not b:
-        return a or b
-    return {key: max(a.get(key, 0), b.get(key, 0)) for key in {**a, **b}}

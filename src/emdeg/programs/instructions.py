@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from emdeg.programs.ir import Kind, Program, Slot, live, uses
-from emdeg.programs.simplification import reordered
 from emdeg.programs.values import constants
 
 
@@ -81,18 +80,3 @@ class Instructions:
         found.order = [self.order[place] for place in places]
         found.reading = [self.reading[place] for place in places]
         return found
-
-    def in_order(self) -> Program:
-        """The program with its operations in the order of the instructions."""
-        placed: dict[int, None] = {}
-
-        def put(index: int) -> None:
-            for arg in self.program.ops[index].args:
-                if arg not in placed:
-                    put(arg)
-            placed[index] = None
-
-        for index in (*self.order, *range(self.program.size)):
-            if index not in placed:
-                put(index)
-        return reordered(self.program, list(placed))

@@ -74,6 +74,12 @@ class Network:
             self.fixed.add(number)
         return number
 
+    def number(self, value: int) -> int:
+        """The node of a number."""
+        node = self.put(OtherNode(Op(Kind.NUMBER, payload=Fraction(value))))
+        self.fixed.add(node)
+        return node
+
     def replace(self, number: int, node: Node) -> None:
         old = self.nodes[number]
         if self.known.get(old) == number:
@@ -120,9 +126,7 @@ def make_sum(network: Network, terms: list[Term]) -> SumNode:
     fixed: list[Term] = []
     for node, times in sorted(weight.items()):
         if abs(times) > 1:
-            number = network.put(OtherNode(Op(Kind.NUMBER, payload=Fraction(abs(times)))))
-            network.fixed.add(number)
-            node = network.put(make_product(network, [number, node]))
+            node = network.put(make_product(network, [network.number(abs(times)), node]))
         if times:
             (fixed if node in network.fixed else merged).append((node, 1 if times > 0 else -1))
     if len(fixed) > 1:
@@ -255,11 +259,11 @@ class TakeOut:
 
 
 @dataclass(frozen=True, slots=True)
-class ShareProduct:
-    """Compute the product of two factors once for all the products `nodes`."""
+class Share:
+    """Compute the sum of two signed terms, up to its sign, or the product of two factors once for all the `nodes`."""
 
     gain: int
-    pair: tuple[int, int]
+    part: SumNode | ProductNode
     nodes: tuple[int, ...]
 
     @property
@@ -267,21 +271,13 @@ class ShareProduct:
         return self.nodes
 
 
-@dataclass(frozen=True, slots=True)
-class ShareSum:
-    """Compute the sum of two signed terms once, up to its sign, for all the sums `nodes`."""
-
-    gain: int
-    pair: tuple[Term, Term]
-    nodes: tuple[int, ...]
-
-    @property
-    def touches(self) -> tuple[int, ...]:
-        return self.nodes
+Move = TakeOut | Share
 
 
-Move = TakeOut | ShareProduct | ShareSum
-_ORDER = {TakeOut: 0, ShareSum: 1, ShareProduct: 2}
+def _rank(move: Move) -> tuple[int, int, tuple[int, ...]]:
+    """The larger gain first; of equal ones factors are taken out first, then sums shared, then products."""
+    order = 0 if isinstance(move, TakeOut) else 1 + isinstance(move.part, ProductNode)
+    return -move.gain, order, move.touches
 
 
 def factor(program: Program) -> Program:
@@ -300,7 +296,7 @@ def factor(program: Program) -> Program:
 
 def _round(network: Network) -> bool:
     """Makes all moves of the largest gain that do not meet; False if there is none."""
-    moves = sorted(find_moves(network), key=lambda move: (-move.gain, _ORDER[type(move)], move.touches))
+    moves = sorted(find_moves(network), key=_rank)
     touched: set[int] = set()
     for move in moves:
         if move.gain < moves[0].gain or not touched.isdisjoint(move.touches):
@@ -318,31 +314,26 @@ def find_moves(network: Network) -> Iterator[Move]:
         node = network.nodes[number]
         if isinstance(node, SumNode):
             yield from _takings(network, counts, number, node)
-    yield from _shared_products(network, busy)
-    yield from _shared_sums(network, busy)
+    yield from _shared_pairs(network, busy)
 
 
 def make_move(network: Network, move: Move) -> None:
-    match move:
-        case TakeOut():
-            _take_out(network, move)
-        case ShareProduct():
-            shared = network.put(ProductNode(move.pair))
-            for number in move.nodes:
-                node = network.nodes[number]
-                assert isinstance(node, ProductNode)
-                factors = without(node.factors, move.pair)
-                if number != shared:
-                    network.replace(number, make_product(network, [*factors, shared]))
-        case ShareSum():
-            shared = network.put(SumNode(move.pair))
-            for number in move.nodes:
-                node = network.nodes[number]
-                assert isinstance(node, SumNode)
-                if number != shared:
-                    sign = dict(node.terms)[move.pair[0][0]] * move.pair[0][1]
-                    rest = [term for term in node.terms if term[0] not in dict(move.pair)]
-                    network.replace(number, make_sum(network, [*rest, (shared, sign)]))
+    if isinstance(move, TakeOut):
+        _take_out(network, move)
+        return
+    shared, pair = network.put(move.part), move.part
+    for number in move.nodes:
+        node = network.nodes[number]
+        if number == shared:
+            continue
+        if isinstance(pair, ProductNode):
+            assert isinstance(node, ProductNode)
+            network.replace(number, make_product(network, [*without(node.factors, pair.factors), shared]))
+        else:
+            assert isinstance(node, SumNode)
+            (first, own), (second, _) = pair.terms
+            rest = [term for term in node.terms if term[0] not in (first, second)]
+            network.replace(number, make_sum(network, [*rest, (shared, dict(node.terms)[first] * own)]))
 
 
 def _takings(network: Network, counts: Counter[int], number: int, node: SumNode) -> Iterator[TakeOut]:
@@ -382,9 +373,7 @@ def _take_out(network: Network, move: TakeOut) -> None:
     for term, sign in move.terms:
         left = _left(network, term, move.factor)
         if not left:
-            one = network.put(OtherNode(Op(Kind.NUMBER, payload=Fraction(1))))
-            network.fixed.add(one)
-            left = (one,)
+            left = (network.number(1),)
         inner.append((left[0] if len(left) == 1 else network.put(ProductNode(left)), sign))
     merged = make_sum(network, inner)
     flipped = SumNode(tuple((n, -s) for n, s in merged.terms))
@@ -405,17 +394,18 @@ def _left(network: Network, term: int, taken: int) -> tuple[int, ...]:
     return without(node.factors, (taken,)) if isinstance(node, ProductNode) and term != taken else ()
 
 
-def _shared_products(network: Network, busy: list[int]) -> Iterator[ShareProduct]:
-    products = ((number, node.factors) for number in busy if isinstance(node := network.nodes[number], ProductNode))
-    for pair, numbers in shared((number, sorted(pairs(factors))) for number, factors in products).items():
-        yield ShareProduct(len(numbers) - 1, pair, tuple(numbers))
-
-
-def _shared_sums(network: Network, busy: list[int]) -> Iterator[ShareSum]:
-    """Up to their sign: the first term's is taken out."""
-    sums = ((number, node.terms) for number in busy if isinstance(node := network.nodes[number], SumNode))
-    signed = (
-        (number, [((a, 1), (b, sa * sb)) for (a, sa), (b, sb) in combinations(terms, 2)]) for number, terms in sums
-    )
-    for pair, numbers in shared(signed).items():
-        yield ShareSum(len(numbers) - 1, pair, tuple(numbers))
+def _shared_pairs(network: Network, busy: list[int]) -> Iterator[Share]:
+    """Pairs of factors, and of terms up to their sign (the first term's is taken out), that several nodes have."""
+    products: list[tuple[int, list[tuple[int, int]]]] = []
+    sums: list[tuple[int, list[tuple[Term, Term]]]] = []
+    for number in busy:
+        node = network.nodes[number]
+        if isinstance(node, ProductNode):
+            products.append((number, sorted(pairs(node.factors))))
+        elif isinstance(node, SumNode):
+            found = combinations(node.terms, 2)
+            sums.append((number, [((a, 1), (b, first * second)) for (a, first), (b, second) in found]))
+    for factors, numbers in shared(products).items():
+        yield Share(len(numbers) - 1, ProductNode(factors), tuple(numbers))
+    for terms, numbers in shared(sums).items():
+        yield Share(len(numbers) - 1, SumNode(terms), tuple(numbers))

@@ -22,7 +22,8 @@ from emdeg.documents import Shown
 from emdeg.errors import NotGrounded, NotProvable, OffTheVariety, Refuted, UnluckyPoint
 from emdeg.programs.height import difference_size
 from emdeg.programs.ir import Kind, Program, digest_text, live
-from emdeg.programs.values import field_values, numbers_not_zero, output_residues, positive_numbers
+from emdeg.programs.residues import field_values, output_residues
+from emdeg.programs.values import numbers_with
 
 Residues = Mapping[str, tuple[int, ...]]
 Direct = Callable[[PrimeField], Mapping[str, Any]]
@@ -178,12 +179,12 @@ class Proof:
         if self.roots > MOST_ROOTS:
             raise NotProvable(f"{self.program.name}: it has {self.roots} roots, and a proof can follow {MOST_ROOTS}")
         self.attempts = ATTEMPTS << self.roots
-        self._own_divisors = _divisors(self.program)
+        self._own_divisors = _read_by(self.program, Kind.DIV)
         if self.grounds is not None:
-            sure = numbers_not_zero(self.program, self._own_divisors)
+            sure = numbers_with(self.program, self._own_divisors, lambda ball: not ball.contains(0))
             self._own_divisors = [index for index in self._own_divisors if index not in sure]
-            radicands = _radicands(self.program)
-            positive = positive_numbers(self.program, radicands)
+            radicands = _read_by(self.program, Kind.SQRT)
+            positive = numbers_with(self.program, radicands, lambda ball: ball > 0)
             self._own_radicands = [index for index in radicands if index not in positive]
         else:
             self._own_radicands = []
@@ -267,7 +268,7 @@ class Proof:
         """NotGrounded where the program divides by what no source divides by, up to a factor that is a number."""
         if self.grounds is None or not self._own_divisors:
             return
-        places = [(k, index) for k, one in enumerate(self.sources) for index in _divisors(one)]
+        places = [(k, index) for k, one in enumerate(self.sources) for index in _read_by(one, Kind.DIV)]
         other: list[list[int | None]] | None = None
         for index in self._own_divisors:
             possible = [place for place in places if index not in self.divisors or place in self.divisors[index]]
@@ -322,18 +323,10 @@ class Proof:
             self.check(secrets.token_hex(32), f"point {number}", signs=range(2**self.taken))
 
 
-def _divisors(program: Program) -> list[int]:
-    """The values by which what the outputs need is divided."""
-    needed = live(program)
-    found = (op.args[1] for op, alive in zip(program.ops, needed) if alive and op.kind is Kind.DIV)
-    return list(dict.fromkeys(found))
-
-
-def _radicands(program: Program) -> list[int]:
-    """The values of which what the outputs need takes roots."""
-    needed = live(program)
-    found = (op.args[0] for op, alive in zip(program.ops, needed) if alive and op.kind is Kind.SQRT)
-    return list(dict.fromkeys(found))
+def _read_by(program: Program, kind: Kind) -> list[int]:
+    """The values by which what the outputs need is divided, or of which it takes roots, each once."""
+    operations = zip(program.ops, live(program))
+    return list(dict.fromkeys(op.args[-1] for op, alive in operations if alive and op.kind is kind))
 
 
 def _negative(value: int | None, prime: int) -> int | None:

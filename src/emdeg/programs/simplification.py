@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from emdeg.algebra import PrimeColumns
 from emdeg.programs.ir import (
     Dependence,
     InputGroup,
@@ -25,6 +26,7 @@ from emdeg.programs.ir import (
     uses,
 )
 from emdeg.programs.network import factor, signed
+from emdeg.programs.residues import fingerprints
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.programs.values import constants
 
@@ -40,14 +42,7 @@ def simplify(program: Program) -> Program:
 
 def prune(program: Program) -> Program:
     """The program without what no output needs."""
-    needed = live(program)
-    place: dict[int, int] = {}
-    ops: list[Op] = []
-    for index, op in enumerate(program.ops):
-        if needed[index]:
-            place[index] = len(ops)
-            ops.append(Op(op.kind, tuple(place[arg] for arg in op.args), op.payload))
-    return Program(program.name, program.inputs, tuple(ops), moved(program.outputs, place))
+    return Program(program.name, program.inputs, *copied(program, {}, program.outputs))
 
 
 def retrace(program: Program) -> Program:
@@ -59,6 +54,27 @@ def retrace(program: Program) -> Program:
 def retraced(program: Program, tracer: Tracer, values: Sequence[Traced]) -> Program:
     """The program whose values are now these of the tracer's, without what no output needs."""
     return prune(Program(program.name, program.inputs, tuple(tracer.ops), _outputs_of(program, values)))
+
+
+def merge_equal(program: Program, seed: int = 0) -> Program:
+    """The program with one value, the first, for all that are equal up to sign at random points.
+
+    Kane's speeds are inputs: what a recursion makes of the rates that were made of them is one of them again.
+    """
+    points = PrimeColumns(seed)
+    tracer = Tracer.like(program)
+    first: dict[bytes, Traced] = {}
+    values: list[Traced] = []
+    for op, residues in zip(program.ops, fingerprints(program, points)):
+        key, negative = residues.tobytes(), ((points.prime - residues) % points.prime).tobytes()
+        if key in first:
+            values.append(first[key])
+        elif negative in first:
+            values.append(-first[negative])
+        else:
+            values.append(tracer.apply(op, [values[arg] for arg in op.args]))
+            first[key] = values[-1]
+    return retraced(program, tracer, values)
 
 
 def _outputs_of(program: Program, values: Sequence[Traced]) -> tuple[OutputGroup, ...]:
@@ -339,10 +355,7 @@ def split(program: Program, level: Dependence, name: str) -> tuple[Program, Prog
     Numbers are not passed: they are literals in both. Inputs of the configuration are read where they are
     needed; parameters are passed on, so that the second part need not know them.
     """
-    crossing = _crossing(program, level)
-    passed = OutputGroup(name, (len(crossing),), tuple(Ref(value) for value in crossing))
-    leaves = {value: Op(Kind.INPUT, payload=(name, place)) for place, value in enumerate(crossing)}
-    handed = InputGroup(name, len(crossing), level)
+    passed, leaves, handed = _interface(name, _crossing(program, level), level)
     first = tuple(group for group in program.inputs if group.depends <= level)
     second = tuple(group for group in program.inputs if level is not Dependence.CONSTANTS or group.depends > level)
     suffix = "" if level is Dependence.CONSTANTS else "_rates"
@@ -385,10 +398,7 @@ def split_shared(programs: Sequence[Program], name: str) -> tuple[Program, list[
     read = {root for one in whole for root in one.roots()}
     for one in needed:
         read.update(arg for index, op in enumerate(ops) if one[index] and index not in common for arg in op.args)
-    crossing = sorted(read & common)
-    passed = OutputGroup("x", (len(crossing),), tuple(Ref(value) for value in crossing))
-    leaves = {value: Op(Kind.INPUT, payload=("x", place)) for place, value in enumerate(crossing)}
-    handed = InputGroup("x", len(crossing), Dependence.CONFIGURATION)
+    passed, leaves, handed = _interface("x", sorted(read & common), Dependence.CONFIGURATION)
     first = tuple(group for group in inputs.values() if group.depends <= Dependence.CONFIGURATION)
     rests = [
         Program(
@@ -399,6 +409,13 @@ def split_shared(programs: Sequence[Program], name: str) -> tuple[Program, list[
         for one, outputs in zip(programs, written)
     ]
     return Program(name, first, *copied(whole[0], {}, (passed,))), rests
+
+
+def _interface(name: str, crossing: Sequence[int], level: Dependence) -> tuple[OutputGroup, dict[int, Op], InputGroup]:
+    """Values as an output of the first part; in the second, by their numbers, what reads them and the input array."""
+    leaves = {value: Op(Kind.INPUT, payload=(name, place)) for place, value in enumerate(crossing)}
+    passed = OutputGroup(name, (len(crossing),), tuple(map(Ref, crossing)))
+    return passed, leaves, InputGroup(name, len(crossing), level)
 
 
 _SUFFIX = {Dependence.CONSTANTS: "constants", Dependence.CONFIGURATION: "configuration"}

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra import rational_of
 from emdeg.algebra.linear import null_space_modulo
 from emdeg.programs.ir import Kind, Program, live
 from emdeg.programs.simplification import prune, retraced
@@ -152,12 +153,8 @@ def _solutions(equations: Sequence[Row], many: int) -> list[Powers]:
 
 def _rational(residue: int) -> Fraction:
     """The number of small numerator and denominator with this residue; else one that is too large to be taken."""
-    for below in range(1, _PARTS + 1):
-        above = residue * below % _PRIME
-        for one in (above, above - _PRIME):
-            if abs(one) <= _HIGHEST * below:
-                return Fraction(one, below)
-    return Fraction(_PRIME)
+    found = rational_of(residue, _PRIME, _HIGHEST * _PARTS, _PARTS)
+    return found if found is not None and abs(found) <= _HIGHEST else Fraction(_PRIME)
 
 
 def _written(program: Program, free: _Free, chosen: Sequence[Fraction]) -> Program:

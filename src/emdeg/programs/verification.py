@@ -35,8 +35,9 @@ from emdeg.errors import OffTheVariety, Refuted, TooLarge
 from emdeg.programs.build import base_places, of_base_parameters, open_trace, plain_programs
 from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref, Slot, digest_text
 from emdeg.programs.proof import OPEN_LOOPS, Certificate, verify
+from emdeg.programs.residues import input_residue
 from emdeg.programs.simplification import prune
-from emdeg.programs.values import evaluate, input_residue
+from emdeg.programs.values import evaluate
 from emdeg.robot import Robot
 
 MOST_JOINTS = 48

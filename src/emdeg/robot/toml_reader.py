@@ -10,10 +10,10 @@ from functools import partial
 
 from emdeg.algebra import ZERO, Exact
 from emdeg.robot.assembly import GRAVITY, Draft
+from emdeg.robot.constraints import ConstraintsDraft
 from emdeg.robot.drive_toml import DRIVE, FRICTION, read_drive
-from emdeg.robot.loops import LoopsDraft
-from emdeg.robot.loops_toml import KEYS as LOOP_KEYS
-from emdeg.robot.loops_toml import read_loops
+from emdeg.robot.joint_types import JOINT_TYPES, joint_type
+from emdeg.robot.kinds import known_kinds, resolved
 from emdeg.robot.model import (
     NOWHERE,
     Drive,
@@ -62,6 +62,10 @@ def _robot_name(table: TomlTable, key: str) -> str:
     return name
 
 
+def _of_extension(table: TomlTable, key: str) -> None:
+    """A section that the kind of mechanism reads."""
+
+
 TEXT = partial(TomlTable.text, default="")
 _ROBOT: Fields = {
     "schema": TomlTable.schema,
@@ -70,17 +74,17 @@ _ROBOT: Fields = {
     "convention": partial(TomlTable.choice, choices=("modified", "standard")),
     "gravity": TomlTable.vector,
     "notes": partial(TomlTable.texts, default=()),
-    **dict.fromkeys(("base", "tool", "tolerances", "sources", "loops"), TomlTable.subtable),
-    **dict.fromkeys(("link", "frame", "payload", "rod", "closure"), TomlTable.array),
+    **dict.fromkeys(("base", "tool", "tolerances", "sources"), TomlTable.subtable),
+    **dict.fromkeys(("link", "frame", "payload"), TomlTable.array),
 }
 
 
 def read_toml(text: str, file: str) -> Draft:
     """The robot that `text` describes, not yet merged, locked or checked; `file` names it in messages."""
     top = TomlTable.of_file(text, file)
-    remarks = top.remarks
-    found = top.read(_ROBOT)
-    name = found["name"]
+    sections = (key for kind in known_kinds() for key in kind.sections)
+    found = top.read({**_ROBOT, **dict.fromkeys(sections, _of_extension)})
+    remarks, name = top.remarks, found["name"]
     root, base = _base(top)
     standard = found["convention"] == "standard"
     bodies = _bodies(top, root, standard)
@@ -100,7 +104,7 @@ def read_toml(text: str, file: str) -> Draft:
         tolerances={path: v for path, v in tolerances.items() if path not in elsewhere},
         sources=remarks.sources | sources,
         notes=(*found["notes"], *_lost(elsewhere)),
-        loops=_loops(top, bodies) if any(key in top.data for key in LOOP_KEYS) else None,
+        constraints=_constraints(top, bodies),
         file=file,
     )
 
@@ -115,9 +119,13 @@ def read_payloads(text: str, file: str, link: str) -> tuple[Payload, ...]:
     return payloads
 
 
-def _loops(top: TomlTable, bodies: list[Body]) -> LoopsDraft | None:
-    turning = {body.joint: body.kind == "revolute" for body in bodies if body.kind != "fixed"}
-    return read_loops(top.array("rod", named=True), top.array("closure", named=True), top.subtable("loops"), turning)
+def _constraints(top: TomlTable, bodies: list[Body]) -> ConstraintsDraft:
+    """What the sections of extensions say; RobotError where they are of more than one kind of mechanism."""
+    found = [kind for kind in known_kinds() if any(key in top.data for key in kind.sections)]
+    if len(found) > 1:
+        names = " and of ".join(kind.name for kind in found)
+        raise top.error(f"it has sections of {names}: a robot is of one kind", found[1].sections[0])
+    return resolved(found[0].read_sections)(top, bodies) if found else ConstraintsDraft()
 
 
 def _base(top: TomlTable) -> tuple[str, ExactTransform]:
@@ -258,7 +266,7 @@ def _link(table: TomlTable, root: str, previous: str | None, standard: bool) -> 
         raise table.error("joint is missing: joint = { name = .., type = .., alpha = .., a = .., d = .. }")
     hints = {key: f"{key} belongs to the modified convention" for key in _EXTRA}
     joint.only(("name", "type", "source", *_DH, *(() if standard else _EXTRA), *_LIMITS), hints)
-    kind: JointKind = joint.choice("type", ("revolute", "prismatic", "fixed"))  # type: ignore[assignment]
+    kind: JointKind = joint.choice("type", (*JOINT_TYPES, "fixed"))
     q = joint.name("name", f"{name}_fixed" if kind == "fixed" else None)
     row = _row(joint, q)
     inertia, stated = _inertia(table, name)
@@ -304,7 +312,7 @@ def _limits(joint: TomlTable, kind: JointKind) -> Limits:
             if key in joint:
                 raise joint.error("a fixed joint has no limits", key)
         return Limits()
-    turning = kind == "revolute"
+    turning = kind != "fixed" and joint_type(kind).coordinate_units == ("rad",)
     lower, upper = joint.limit("lower", turning=turning), joint.limit("upper", turning=turning)
     if lower is not None and upper is not None and lower > upper:
         raise joint.error(f"lower ({float(lower):g}) is above upper ({float(upper):g})", "lower")

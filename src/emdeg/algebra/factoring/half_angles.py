@@ -17,6 +17,7 @@ from math import gcd, lcm, prod
 from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
+from flint.utils.flint_exceptions import DomainError
 
 from emdeg.algebra.angle import HALF_RIGHT, Angle
 from emdeg.algebra.trig_algebra import TrigAlgebra
@@ -203,6 +204,27 @@ class HalfAngles:
         top, bottom = self.formula(above), self.formula(below)
         shown = _plain(bottom)
         return top * (shown.leading_coefficient / bottom.leading_coefficient), shown
+
+    def square_root(self, numerator: TrigPoly, denominator: TrigPoly) -> tuple[TrigPoly, TrigPoly] | None:
+        """(a, b) with (a / b)^2 = numerator / denominator; None where there is none."""
+        above, below = self.form(numerator), self.form(denominator)
+        pairs = (above, below), (below, above)
+        top: Any
+        bottom: Any
+        top, bottom = (
+            prod((u ** (d // 2) for u, d in zip(self.units, other.degree)), start=form.poly) for form, other in pairs
+        )
+        common = top.gcd(bottom)
+        top, bottom = top / common, bottom / common
+        try:
+            root = (top * bottom).sqrt()
+        except DomainError:
+            return None
+        common = root.gcd(bottom)
+        root, bottom = root / common, bottom / common
+        highest = [max(pair) for pair in zip(self._degrees(root), self._degrees(bottom))]
+        even = tuple(d + d % 2 for d in highest)
+        return self.formula(Form(root, even)), self.formula(Form(bottom, even))
 
     def _without_cosines(self, above: Form, below: Form) -> tuple[Form, Form]:
         """Without the y that both have; one of them stays where the degree would be odd, a half angle's."""

@@ -363,11 +363,10 @@ def _named(
     found: Sequence[_Found], values: Mapping[str, Fraction], order: Sequence[str], taken: Iterable[str]
 ) -> list[tuple[str, _Found]]:
     rank = {name: k for k, name in enumerate(order)}
-    known = {id(item): evaluated(item.formula, values) for item in found}
 
     def key(item: _Found):
         first = min(rank[name] for name in item.functions)
-        value = known[id(item)]
+        value = evaluated(item.formula, values)
         leading = first == 0 and item.functions[order[0]].is_number
         return not leading, -abs(value) if value is not None else 0, first
 

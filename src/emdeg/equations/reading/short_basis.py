@@ -15,6 +15,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from heapq import heappop, heappush
 from math import gcd
 
@@ -100,10 +101,34 @@ Weight = tuple[int, int]
 """(weight of the entries' terms and of the formulas, sines and cosines in the entries)."""
 
 
+@dataclass(eq=False)
+class _Function:
+    """What multiplies a constant in an entry: one object through the whole search as long as it does not change."""
+
+    views: Views
+    angles: int
+
+    @cached_property
+    def tables(self) -> list[PlainPoly]:
+        """In every angle system, once in squared cosines and once in squared sines.
+
+        c^2 shares no term with 1, though 1 - c^2 is as short as it; written 1 - s^2 it does.
+        """
+        found = [*self.views]
+        for poly in self.views:
+            for k in range(self.angles):
+                poly = with_sine_squares(poly, k)
+            found.append(poly)
+        return found
+
+
+_Column = dict[str, _Function]
+
+
 @dataclass(frozen=True)
 class _State:
     formula: tuple[Vector, ...]
-    column: tuple[Column, ...]
+    column: tuple[_Column, ...]
     moves: dict[int, list[tuple[Weight, int, Fraction]]]
     """By j, the exchanges K_i + r K_j with what each gains: (gain, i, r)."""
 
@@ -113,10 +138,11 @@ class _Search:
 
     def __init__(self, basis: Basis, writer: ShortForms) -> None:
         self.writer = writer
-        self._in_sines: dict[int, tuple[Views, list[PlainPoly]]] = {}
-        self._known_ratios: dict[tuple[int, int], set[Fraction]] = {}
-        self._known_sizes: dict[tuple[int, int, Fraction], tuple[int, int]] = {}
-        self.state = _State(tuple(basis.formula), tuple(basis.column), {})
+        self._known_ratios: dict[tuple[_Function, _Function], set[Fraction]] = {}
+        self._known_sizes: dict[tuple[_Function, _Function, Fraction], tuple[int, int]] = {}
+        angles = len(writer.layout.angles)
+        columns = tuple({e: _Function(views, angles) for e, views in column.items()} for column in basis.column)
+        self.state = _State(tuple(basis.formula), columns, {})
 
     def run(self) -> list[Basis]:
         """The lightest bases seen when some PATIENCE states in a row brought none lighter."""
@@ -146,7 +172,10 @@ class _Search:
                     pushed += 1
                     after = weight[0] + gain[0], weight[1] + gain[1]
                     heappush(heap, (after, pushed, state, (i, j, r)))
-        return [Basis(list(state.formula), list(state.column)) for state in best]
+        return [
+            Basis(list(state.formula), [{e: one.views for e, one in column.items()} for column in state.column])
+            for state in best
+        ]
 
     def _gains(self, state: _State, j: int) -> list[tuple[Weight, int, Fraction]]:
         """Exchanges that change psi_j, those that lengthen it much left out."""
@@ -170,53 +199,37 @@ class _Search:
                 if (change := self._change(column, other, r)) is not None:
                     yield i, r, change
 
-    def _ratios(self, mine: Views, theirs: Views) -> set[Fraction]:
+    def _ratios(self, mine: _Function, theirs: _Function) -> set[Fraction]:
         """Simple r for which a term of one drops out of mine - r * theirs; remembered, functions recur unchanged."""
-        key = id(mine), id(theirs)  # `_tables` keeps both, so that their ids stay taken
-        if key not in self._known_ratios:
-            self._known_ratios[key] = found = set()
-            for one, other in zip(self._tables(mine), self._tables(theirs)):
+        if (mine, theirs) not in self._known_ratios:
+            self._known_ratios[mine, theirs] = found = set()
+            for one, other in zip(mine.tables, theirs.tables):
                 for m, c in one.items():
                     if (d := other.get(m)) is not None:
                         top, bottom = c.numerator * d.denominator, c.denominator * d.numerator
                         common = gcd(top, bottom)
                         if max(abs(top), abs(bottom)) <= SIMPLE * common:
                             found.add(Fraction(top, bottom))
-        return self._known_ratios[key]
+        return self._known_ratios[mine, theirs]
 
-    def _size_less(self, mine: Views, theirs: Views, r: Fraction) -> tuple[int, int]:
+    def _size_less(self, mine: _Function, theirs: _Function, r: Fraction) -> tuple[int, int]:
         """The size of mine - r * theirs."""
-        key = id(mine), id(theirs), r
+        key = mine, theirs, r
         if key not in self._known_sizes:
-            after = _less(mine, theirs, r)
+            after = _less(mine.views, theirs.views, r)
             self._known_sizes[key] = self.writer.size(after) if after[0] else (0, 0)
         return self._known_sizes[key]
 
-    def _tables(self, views: Views) -> list[PlainPoly]:
-        """A function in every angle system, once in squared cosines and once in squared sines.
-
-        c^2 shares no term with 1, though 1 - c^2 is as short as it; written 1 - s^2 it does.
-        """
-        key = id(views)
-        if key not in self._in_sines:
-            tables = [*views]
-            for poly in views:
-                for k in range(len(self.writer.layout.angles)):
-                    poly = with_sine_squares(poly, k)
-                tables.append(poly)
-            self._in_sines[key] = views, tables  # `views` too, so that its id stays taken
-        return self._in_sines[key][1]
-
-    def _change(self, column: Column, other: Column, r: Fraction) -> Weight | None:
+    def _change(self, column: _Column, other: _Column, r: Fraction) -> Weight | None:
         """What psi_j - r psi_i adds to the weight; None if it is sure to be more than DETOUR."""
         size = self.writer.size
         terms = factors = 0
         shared = []
-        for entry, views in other.items():
+        for entry, function in other.items():
             if entry in column:
-                shared.append((entry, *size(column[entry])))
+                shared.append((entry, *size(column[entry].views)))
             else:
-                new = size(views)
+                new = size(function.views)
                 terms += new[0]
                 factors += new[1]
         hope = sum(old for _, old, _ in shared)
@@ -240,12 +253,12 @@ def _applied(state: _State, i: int, j: int, r: Fraction) -> _State:
     return _State(tuple(formula), tuple(column), kept)
 
 
-def _exchanged(column: Column, other: Column, r: Fraction) -> Column:
+def _exchanged(column: _Column, other: _Column, r: Fraction) -> _Column:
     changed = dict(column)
-    for entry, views in other.items():
-        after = _less(changed.get(entry), views, r)
+    for entry, function in other.items():
+        after = _less(changed[entry].views if entry in changed else None, function.views, r)
         if after[0]:
-            changed[entry] = after
+            changed[entry] = _Function(after, function.angles)
         else:
             changed.pop(entry, None)
     return changed

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from emdeg.algebra import PrimeColumns, Residues
 from emdeg.programs.ir import Dependence, Kind, Op, OutputGroup, Program, Ref, dependences
 from emdeg.programs.network import signed
-from emdeg.programs.search.fingerprint import Points, Print, fingerprints
+from emdeg.programs.residues import fingerprints
 from emdeg.programs.trace import Traced, Tracer
 from emdeg.programs.weights import OPERATIONS, Weights
 
@@ -26,7 +27,7 @@ class Node:
 
     kind: Kind | None
     args: tuple[Signed, ...]
-    print: Print
+    print: Residues
     source: int = -1
     number: Fraction | None = None
 
@@ -37,8 +38,8 @@ class SearchGraph:
     def __init__(self, program: Program, seed: int, weights: Weights = OPERATIONS) -> None:
         self.program = program
         self.weights = weights
-        self.points = Points(seed)
-        self.moduli = self.points.moduli
+        self.points = PrimeColumns(seed)
+        self.moduli = self.points.prime
         self.nodes: dict[int, Node] = {}
         self.readers: dict[int, list[int]] = {}
         self.read: dict[int, int] = {}
@@ -84,7 +85,7 @@ class SearchGraph:
         """The number of ids given out so far."""
         return self._next
 
-    def value(self, ref: Signed) -> Print:
+    def value(self, ref: Signed) -> Residues:
         residues = self.nodes[ref[0]].print
         return residues if ref[1] > 0 else (self.moduli - residues) % self.moduli
 
@@ -97,7 +98,7 @@ class SearchGraph:
         return self._new(Node(Kind.MUL, ((a[0], 1), (b[0], 1)), residues)), a[1] * b[1]
 
     def constant(self, value: Fraction) -> Signed:
-        return self._new(Node(None, (), self.points.number(value), number=value)), 1
+        return self._new(Node(None, (), self.points.number(value).value, number=value)), 1
 
     def is_constant(self, index: int) -> bool:
         node = self.nodes[index]

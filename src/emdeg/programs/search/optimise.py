@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from emdeg.documents import Shown
-from emdeg.dynamics import TREE, kind_of
-from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION
+from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION, ways_of
 from emdeg.errors import Refuted, RobotError
 from emdeg.programs.build import derivative_program, joined_functions, plain_program, plain_programs
 from emdeg.programs.differentiation import derivative_of_solution
@@ -98,11 +97,7 @@ def optimise(
     interrupted = False
     tell("plain", cost(plain, weights))
     if clock.seconds > 0 and robot.n <= MOST_JOINTS:
-        try:
-            way = _search(robot, names, clock, seed, weights, starts, plain, tell)
-        except KeyboardInterrupt as stopped:
-            way = getattr(stopped, "way", [])
-            interrupted = True
+        way, interrupted = _search(robot, names, clock, seed, weights, starts, plain, tell)
     best, found, certificate = plain, None, None
     for candidate, formulation in _going_back(way):
         with suppress(Refuted):
@@ -149,8 +144,8 @@ def _search(
     starts: Sequence[Program],
     plain: Program,
     tell: Progress,
-) -> list[Way]:
-    """What was found on the way that is cheaper than the plain program, the last the cheapest."""
+) -> tuple[list[Way], bool]:
+    """Programs cheaper than the unoptimized one, the last the cheapest, and whether an interrupt ended the search."""
     way: list[Way] = []
     low = cost(plain, weights)
 
@@ -201,13 +196,12 @@ def _search(
                 search.sweep(done)
                 if search.best < before:
                     keep(search.result(), formulation, "resubstitution")
-    except KeyboardInterrupt as stopped:
-        with suppress(KeyboardInterrupt):  # who insists gets what had been kept before
+    except KeyboardInterrupt:
+        with suppress(KeyboardInterrupt):  # a second interrupt returns what had been kept before
             if rescue is not None:
                 better(*rescue())
-        stopped.way = way  # type: ignore[attr-defined]
-        raise
-    return way
+        return way, True
+    return way, False
 
 
 def _running(descent: Descent, otherwise: Way) -> Way:
@@ -321,8 +315,8 @@ def _from_what_is_differentiated(
     if len(names) > 1 or how is None:
         return []
     ways: list[tuple[Callable[..., Program], list[str]]] = [(partial(derivative_program, robot), [how.of.name])]
-    if how.of.name == "forward_dynamics" and kind_of(robot) is TREE:
-        ways.insert(0, (derivative_of_solution, ["inverse_dynamics", "mass_matrix"]))
+    if solved := ways_of(how.of.name, robot).solves:
+        ways.insert(0, (derivative_of_solution, list(solved)))
     for derivative, of in ways:
         short = [one for name in of if (one := known(robot, name, weights)) is not None]
         swept = sum(one.size * sum(group.size for group in one.inputs) for one in short)

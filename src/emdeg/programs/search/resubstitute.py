@@ -23,8 +23,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from emdeg.algebra import POINTS, Residues
 from emdeg.programs.ir import Kind, Program
-from emdeg.programs.search.fingerprint import POINTS, Print, ratio
 from emdeg.programs.search.graph import Node, SearchGraph, Signed
 from emdeg.programs.weights import OPERATIONS, SHORT, Effort, Weights, cost, target_seconds
 
@@ -209,7 +209,7 @@ def one_operation(target: int, net: SearchGraph, tables: Tables) -> Iterator[Equ
         multiple = tables.ratios.get(tables.ratio_keys(own[None, :])[0])
         known = multiple is None or multiple == target or multiple not in net.nodes
         if multiple is not None and not known and not _is_multiple(net, node, multiple):
-            factor = ratio(own, net.nodes[multiple].print, net.points)
+            factor = net.points.ratio(own, net.nodes[multiple].print)
             if factor is not None:
                 yield Equivalent(0, 1, (multiple,), lambda net: net.mul(net.constant(factor), (multiple, 1)))
 
@@ -240,7 +240,7 @@ def with_new_constant(target: int, net: SearchGraph, tables: Tables) -> Iterator
         for b, key in zip(tables.ids, tables.ratio_keys(rest % p)):
             a = tables.ratios.get(key)
             if a is not None and a in net.nodes and b in net.nodes and a != target and b != target and a != b:
-                factor = ratio(_less(net, own, (b, sign)), net.nodes[a].print, net.points)
+                factor = net.points.ratio(_less(net, own, (b, sign)), net.nodes[a].print)
                 if factor is not None:
                     yield _multiple_plus(a, factor, b, sign)
 
@@ -261,7 +261,7 @@ def two_products(target: int, net: SearchGraph, tables: Tables, some: Sequence[i
             yield _two_products((a, b), sign, (c, d), rest)
 
 
-def _less(net: SearchGraph, own: Print, taken: Signed) -> Print:
+def _less(net: SearchGraph, own: Residues, taken: Signed) -> Residues:
     """The residues that are left where a value is taken away."""
     return (own + net.moduli - net.value(taken)) % net.moduli
 
@@ -272,22 +272,22 @@ def _is_multiple(net: SearchGraph, node: Node, other: int) -> bool:
     return node.kind is Kind.MUL and other in args and any(net.is_constant(arg) for arg in args)
 
 
-def _as(net: SearchGraph, made: Signed, residues: Print) -> Signed:
+def _as(net: SearchGraph, made: Signed, residues: Residues) -> Signed:
     """`made` with the sign that gives these residues."""
     return made if np.array_equal(net.value(made), residues) else (made[0], -made[1])
 
 
-def _pair(net: SearchGraph, pair: tuple[int, int], kind: Kind, sign: int, residues: Print) -> Signed:
+def _pair(net: SearchGraph, pair: tuple[int, int], kind: Kind, sign: int, residues: Residues) -> Signed:
     a, b = pair
     return _as(net, net.mul((a, 1), (b, 1)) if kind is Kind.MUL else net.add((a, 1), (b, sign)), residues)
 
 
-def _plus(a: int, sign: int, pair: tuple[int, int], rest: Print, kind: Kind, inner: int) -> Equivalent:
+def _plus(a: int, sign: int, pair: tuple[int, int], rest: Residues, kind: Kind, inner: int) -> Equivalent:
     adds, muls = (2, 0) if kind is Kind.ADD else (1, 1)
     return Equivalent(adds, muls, (a, *pair), lambda net: net.add((a, sign), _pair(net, pair, kind, inner, rest)))
 
 
-def _times(a: int, pair: tuple[int, int], rest: Print, kind: Kind, inner: int) -> Equivalent:
+def _times(a: int, pair: tuple[int, int], rest: Residues, kind: Kind, inner: int) -> Equivalent:
     adds, muls = (1, 1) if kind is Kind.ADD else (0, 2)
     return Equivalent(adds, muls, (a, *pair), lambda net: net.mul((a, 1), _pair(net, pair, kind, inner, rest)))
 
@@ -296,7 +296,7 @@ def _multiple_plus(a: int, factor: Fraction, b: int, sign: int) -> Equivalent:
     return Equivalent(1, 1, (a, b), lambda net: net.add(net.mul(net.constant(factor), (a, 1)), (b, sign)))
 
 
-def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], rest: Print) -> Equivalent:
+def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], rest: Residues) -> Equivalent:
     def build(net: SearchGraph) -> Signed:
         index, own = net.mul((first[0], 1), (first[1], 1))
         return net.add((index, own * sign), _pair(net, second, Kind.MUL, 1, rest))
@@ -318,7 +318,7 @@ class Tables:
     """
 
     def __init__(self, net: SearchGraph, chance: random.Random) -> None:
-        self.net, self.p = net, np.uint64(net.points.p)
+        self.net, self.p = net, np.uint64(net.points.columns[0])
         self.ids: list[int] = []
         self.rows: Rows = np.zeros((0, COLUMNS), dtype=np.uint64)
         self.inverses = self.rows
@@ -391,7 +391,7 @@ class Tables:
             self.ids = [self.ids[k] for k in alive]
             self.rows, self.inverses = self.rows[alive], self.inverses[alive]
 
-    def key(self, residues: Print) -> int:
+    def key(self, residues: Residues) -> int:
         return int(self._keys(residues[None, :])[0])
 
     def _keys(self, rows: Rows) -> Rows:

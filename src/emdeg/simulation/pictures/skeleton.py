@@ -7,7 +7,7 @@ A link is drawn along its Denavit-Hartenberg offsets: from the parent's origin a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +29,7 @@ class Stroke:
 
 def line_figure(robot: Robot, q: Array) -> list[Stroke]:
     """The line figure at positions q (k, n) [rad, m] of all joints of the tree."""
-    tree = replace(robot, loops=None)
+    tree = robot.open_tree
     frames = link_transforms(tree, q)
 
     def seen(link: int, point: Sequence[Any] = (0.0, 0.0, 0.0)) -> Array:
