@@ -91,7 +91,7 @@ def test_a_dry_run_writes_nothing(emdeg_sweep, tmp_path):
         ("seed = 2", "seeds = 2", "small.toml:4: unknown key 'seeds'; did you mean 'seed'?"),
         ("seed = 2", "draws = 5", "draws: nothing is random"),
         ("[states]", "[tolerances]\n[states]", "its file states no tolerances"),
-        ("schema = 1", "schema = 2", "schema = 1 must stand at the top"),
+        ("schema = 1", "schema = 2", "schema must be 1"),
         ("[[vary]]", '[[workspace]]\nname = "w"\nranges = { q1 = [2, 1] }\n[[vary]]', "its range is empty"),
         ("[[vary]]", "[[vary", "not valid TOML"),
     ],

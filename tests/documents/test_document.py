@@ -37,7 +37,7 @@ from emdeg.documents.document import (
     Written,
     Zeros,
 )
-from emdeg.documents.drawing import Drawing
+from emdeg.documents.drawing import canvas
 from emdeg.documents.formats import WRITERS
 
 NAME = r"<b>a_b</b> & 50% \x"
@@ -58,7 +58,7 @@ def everything() -> Document:
     reading = Sum(
         (Product(Fraction(1, 3), (Atom("I1"), Sum((Product(Fraction(1)), Product(Fraction(-1), (Atom("m"),)))))),)
     )
-    drawing = Drawing(10, 10, (), NAME)
+    drawing = canvas(10, 10, NAME)[0]
     items: tuple[Item, ...] = (
         Equation(Label("M", "11"), sine * m + 1),
         Equation(Label("M", "12"), reading),

@@ -18,7 +18,7 @@ from emdeg.robot.workspaces import workspace
 from emdeg.simulation import computed_torque, cycloidal, fourier, linearise, load_scenario, perform, quintic
 
 HOSTILE = "<script>alert(1)</script> & \"'"
-ROOMS = ("", ".robot", ".equations", ".programs", ".runtime", ".reduce", ".analysis", ".simulation")
+ROOMS = ("", ".robot", ".equations", ".programs", ".runtime", ".approximation", ".analysis", ".simulation")
 PLAIN = {
     "Op",
     "Ref",
@@ -60,6 +60,11 @@ PLAIN = {
     "LoopError",
     "Act",
     "Allocation",
+    "Constraints",
+    "ConstraintsDraft",
+    "ExactTransform",
+    "JointType",
+    "ParameterGroup",
     "Element",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""

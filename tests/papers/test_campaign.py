@@ -45,7 +45,7 @@ def test_repeated_readings_shrink_the_scatter_but_not_the_instrument(tmp_path):
         (HEAD + BODY.replace("link1", "arm"), "has no link or frame 'arm'"),
         (HEAD + BODY + BODY, "two bodies are called"),
         (HEAD + BODY + "mas = 2\n", "did you mean 'mass'"),
-        (HEAD + BODY + "[body.swing.z]\ndistance = 0.1\nlength = 1\n", "say one of period and frequency"),
+        (HEAD + BODY + "[body.swing.z]\ndistance = 0.1\nlength = 1\n", "give one of period and frequency"),
         (HEAD + BODY + "Izz = 1\n[body.swing.z]\ndistance = 0.1\nlength = 1\nperiod = 1\n", "given twice"),
         (HEAD + BODY + "[body.swing.z]\ndistance = 0.1\nlength = 0\nperiod = 1\n", "length must be positive"),
         (HEAD + BODY + "shape = { kind = 'cone' }\n", "kind must be"),

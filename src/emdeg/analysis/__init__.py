@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         torque_limits,
     )
     from emdeg.analysis.extremes import JointLoad, formula_extremes, gravity_ceiling, loads, unloaded
-    from emdeg.analysis.figures import COLOURS, check_folder, new_figure, plain, save_figure
+    from emdeg.analysis.figures import check_folder, save_figure
     from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
     from emdeg.analysis.improvement import Improvement, Influence, improvement_figure, improvement_of
     from emdeg.analysis.loops import closing_workspace

@@ -26,9 +26,9 @@ from emdeg.algebra import (
     terms_of,
 )
 from emdeg.algebra import count as count_printed
-from emdeg.analysis.figures import COLOURS, new_figure, save_figure
+from emdeg.analysis.figures import save_figure
 from emdeg.approximation import FullModel, full_model
-from emdeg.documents import Shown
+from emdeg.documents import COLOURS, Shown, new_figure
 from emdeg.equations import Compact, compact, hierarchy, indices
 from emdeg.programs import count, program
 from emdeg.robot import Robot

@@ -15,26 +15,9 @@ from emdeg.analysis.importance import Share
 from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import Curves, RatioMap
 from emdeg.analysis.servo import ServoView
-from emdeg.documents import nearest, write_whole
+from emdeg.documents import COLOURS, line_style, name_text, nearest, new_figure, saved, write_whole
 from emdeg.errors import RobotError
-from emdeg.robot import Robot
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STYLES = ("-", "--", "-.", ":")
-
-
-def new_figure(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 1):
-    """(figure, its axes (rows, columns)) in the house's style, sizes in inches."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(rows, columns, squeeze=False)
-    for ax in axes.flat:
-        ax.grid(True, alpha=0.3)
-        ax.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+from emdeg.robot import Joint, Robot
 
 
 def save_figure(
@@ -42,14 +25,13 @@ def save_figure(
 ) -> list[Path]:
     """Write a figure as PNG and its data as CSV beside it; the paths."""
     picture, data = folder / f"{stem}.png", folder / f"{stem}.csv"
-    drawn, text = io.BytesIO(), io.StringIO(newline="")
-    figure.savefig(drawn, dpi=130, format="png")
+    text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(header)
     writer.writerows(rows)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole({picture: drawn.getvalue(), data: text.getvalue().encode()})
+        write_whole({picture: saved(figure, "png"), data: text.getvalue().encode()})
     except OSError as problem:
         raise _unwritable(folder, problem.strerror or str(problem)) from None
     return [picture, data]
@@ -66,17 +48,11 @@ def _unwritable(folder: Path, why: str) -> RobotError:
     return RobotError(f"figures cannot be written there: {why}", file=str(folder))
 
 
-def axis_of(robot: Robot, joint: int) -> tuple[str, float]:
+def axis_of(joint: Joint) -> tuple[str, float]:
     """(label with unit, factor to that unit): degrees for people where a joint turns."""
-    one = robot.joints[joint - 1]
-    if one.kind == "revolute":
-        return f"{plain(one.name)} [deg]", 180 / np.pi
-    return f"{plain(one.name)} [m]", 1.0
-
-
-def plain(name: str) -> str:
-    """A name from a file as text: no mathematics is read into it."""
-    return name.replace("$", r"\$")
+    if joint.kind == "revolute":
+        return f"{name_text(joint.name)} [deg]", 180 / np.pi
+    return f"{name_text(joint.name)} [m]", 1.0
 
 
 def _in_degrees(*axes: Any) -> None:
@@ -85,10 +61,6 @@ def _in_degrees(*axes: Any) -> None:
 
     for axis in axes:
         axis.set_major_locator(MaxNLocator(9, steps=[1, 1.5, 3, 4.5, 6, 9, 10]))
-
-
-def _line(k: int) -> dict[str, object]:
-    return {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k % len(STYLES)], "linewidth": 1.8}
 
 
 def inertia_variation(
@@ -109,10 +81,12 @@ def inertia_variation(
         ax.bar_label(bars, [f"{v:.3g}" for v in values], fontsize=8, padding=2)
     ax.axhline(1.0, color="black", linewidth=0.8)
     long = sum(len(one.joint) for one in bare) > 50  # names that would run into each other
-    ax.set_xticks(x, [plain(one.joint) for one in bare], rotation=30 if long else 0, ha="right" if long else "center")
+    ax.set_xticks(
+        x, [name_text(one.joint) for one in bare], rotation=30 if long else 0, ha="right" if long else "center"
+    )
     ax.set_xlabel("joint")
     ax.set_ylabel("largest inertia / least inertia without load [1]")
-    ax.set_title(f"{plain(robot.name)}: variation of total inertia over the workspace", fontsize=11)
+    ax.set_title(f"{name_text(robot.name)}: variation of total inertia over the workspace", fontsize=11)
     ax.legend()
     ax.margins(y=0.12)
     header = ["joint", *(name.replace(" ", "_") for name, _ in series)]
@@ -125,21 +99,21 @@ def ratio_curves(robot: Robot, one: Curves, folder: Path, stem: str, title: str,
     """A ratio along a joint, one line for each value of another."""
     figure, axes = new_figure()
     ax = axes[0, 0]
-    label, factor = axis_of(robot, one.joint)
+    label, factor = axis_of(robot.joints[one.joint - 1])
     x = one.x * factor
     header, family_label = [label], ""
     if one.family_joint:
-        family_label, family_factor = axis_of(robot, one.family_joint)
+        family_label, family_factor = axis_of(robot.joints[one.family_joint - 1])
         header += [f"{name} at {family_label} = {v * family_factor:g}" for v in one.family]
     else:
         header.append(name)
     for k, values in enumerate(one.values):
         text = header[k + 1].split(" at ")[-1] if one.family_joint else None
-        ax.plot(x, values, label=text, **_line(k))
+        ax.plot(x, values, label=text, **line_style(k))
     ax.set_xlabel(label)
     defined = "" if name == one.ratio.name else f"{name} = "
     ax.set_ylabel(f"{defined}|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
-    ax.set_title(plain(title), fontsize=11)
+    ax.set_title(name_text(title), fontsize=11)
     ax.set_ylim(bottom=0)
     if factor != 1.0:
         _in_degrees(ax.xaxis)
@@ -155,7 +129,7 @@ def ratio_surface(robot: Robot, one: RatioMap, folder: Path, stem: str, title: s
     figure, axes = new_figure(6.4, 4.8)
     ax = axes[0, 0]
     ax.grid(False)
-    (xl, xf), (yl, yf) = (axis_of(robot, joint) for joint in one.joints)
+    (xl, xf), (yl, yf) = (axis_of(robot.joints[joint - 1]) for joint in one.joints)
     mesh = ax.pcolormesh(one.x * xf, one.y * yf, one.values, cmap="cividis", shading="auto", rasterized=True)
     if np.ptp(one.values) > 1e-12 * np.abs(one.values).max():
         # |above| has a kink where it is zero, along which a contour would only trace the grid.
@@ -166,7 +140,7 @@ def ratio_surface(robot: Robot, one: RatioMap, folder: Path, stem: str, title: s
     figure.colorbar(mesh, ax=ax, label=f"|{one.ratio.name.replace('/', '| / |')}| [{one.ratio.unit}]")
     ax.set_xlabel(xl)
     ax.set_ylabel(yl)
-    ax.set_title(plain(title), fontsize=11)
+    ax.set_title(name_text(title), fontsize=11)
     _in_degrees(*(axis for axis, factor in ((ax.xaxis, xf), (ax.yaxis, yf)) if factor != 1.0))
     rows = [[x * xf, y * yf, v] for y, line in zip(one.y, one.values) for x, v in zip(one.x, line)]
     return save_figure(figure, folder, stem, [xl, yl, one.ratio.name], rows)
@@ -177,10 +151,12 @@ def servo_figure(robot: Robot, motion: SampledMotion, view: ServoView, folder: P
     figure, axes = new_figure(7.0, 6.4, rows=2)
     reaction = 100 * np.abs(view.reaction) / np.maximum(np.abs(view.torque).max(axis=0), 1e-300)
     for k, joint in enumerate(robot.joints):
-        axes[0, 0].plot(motion.t, view.velocity_gain[:, k], label=plain(joint.name), **_line(k))
-        axes[1, 0].plot(motion.t, reaction[:, k], **_line(k))
+        axes[0, 0].plot(motion.t, view.velocity_gain[:, k], label=name_text(joint.name), **line_style(k))
+        axes[1, 0].plot(motion.t, reaction[:, k], **line_style(k))
     axes[0, 0].set_ylabel("velocity gain / nominal [1]")
-    axes[0, 0].set_title(f"{plain(robot.name)}: gain for critical damping (square root of the inertia)", fontsize=11)
+    axes[0, 0].set_title(
+        f"{name_text(robot.name)}: gain for critical damping (square root of the inertia)", fontsize=11
+    )
     axes[0, 0].legend(ncols=2, fontsize=8)
     axes[1, 0].set_ylabel("|reaction| / peak torque [%]")
     axes[1, 0].set_title("torque from other joints' accelerations and all speeds", fontsize=11)
@@ -205,7 +181,7 @@ def importance_figure(robot: Robot, shares: Sequence[Share], folder: Path, stem:
         ax.barh(y - 0.2, [100 * s.peak for s in mine], 0.38, label="of peak", **style)
         ax.set_yticks(y, [s.term for s in mine], fontsize=8)
         ax.set_xlabel("share [%]", fontsize=8)
-        ax.set_title(plain(joint.name), fontsize=10)
+        ax.set_title(name_text(joint.name), fontsize=10)
     for ax in list(axes.flat)[n:]:
         ax.set_visible(False)
     handles, labels = axes.flat[0].get_legend_handles_labels()

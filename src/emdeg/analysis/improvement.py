@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.algebra import Generator
-from emdeg.analysis.figures import COLOURS, new_figure, plain, save_figure
+from emdeg.analysis.figures import save_figure
 from emdeg.analysis.tolerance import Tolerances
 from emdeg.approximation import full_model
-from emdeg.documents import Shown
+from emdeg.documents import COLOURS, Shown, name_text, new_figure
 from emdeg.errors import RobotError
 from emdeg.robot import Robot, Workspace
 
@@ -137,11 +137,11 @@ def improvement_figure(found: Improvement, folder: Path, most: int = 12) -> list
     shown = found.influences[:most]
     figure, axes = new_figure(8.0, 0.32 * len(found.joints) + 2.6)
     ax = axes[0, 0]
-    names = [plain(joint.joint) for joint in found.joints]
+    names = [name_text(joint.joint) for joint in found.joints]
     left = np.zeros(len(names))
     for k, one in enumerate(shown):
         part = np.array(one.shares) ** 2
-        ax.barh(names, part, left=left, color=COLOURS[k % len(COLOURS)], label=plain(one.path), edgecolor="white")
+        ax.barh(names, part, left=left, color=COLOURS[k % len(COLOURS)], label=name_text(one.path), edgecolor="white")
         left += part
     ax.barh(names, np.maximum(0.0, 1 - left), left=left, color="#dddddd", label="others")
     ax.invert_yaxis()

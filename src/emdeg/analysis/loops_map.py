@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.analysis.figures import COLOURS, STYLES, new_figure, plain, save_figure
+from emdeg.analysis.figures import axis_of, save_figure
 from emdeg.analysis.loops import MARGIN, Bools, figures, home, looked_at, motor_figures
+from emdeg.documents import line_style, name_text, new_figure
 from emdeg.loops import ready
 from emdeg.robot import Robot, Workspace
 
@@ -54,16 +55,10 @@ def plane(robot: Robot, where: Workspace, i: int, j: int, grid: int | None = Non
     return SingularityMap(i, j, q, *(v.reshape(grid, grid) for v in values))
 
 
-def _axis(robot: Robot, k: int) -> tuple[str, float]:
-    joint = robot.coordinates[k]
-    turning = joint.kind == "revolute"
-    return f"{plain(joint.name)} [{'deg' if turning else 'm'}]", 180 / np.pi if turning else 1.0
-
-
 def draw_map(robot: Robot, found: SingularityMap, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
     """Two panels, first and second kind, with the margin's line and the line where the second kind is passed."""
     figure, axes = new_figure(11, 4.6, 1, 2)
-    (xlabel, a), (ylabel, b) = _axis(robot, found.i), _axis(robot, found.j)
+    (xlabel, a), (ylabel, b) = axis_of(robot.coordinates[found.i]), axis_of(robot.coordinates[found.j])
     x, y = a * found.q[..., found.i], b * found.q[..., found.j]
     names = ("first kind: a loop stretched or folded", "second kind: motors lose the platform")
     for ax, values, name in zip(axes.flat, (found.first, found.second), names):
@@ -92,8 +87,8 @@ def draw_map(robot: Robot, found: SingularityMap, folder: Path, stem: str, margi
 
 def _held(robot: Robot, found: SingularityMap) -> str:
     others = [k for k in range(robot.freedoms) if k not in (found.i, found.j)]
-    values = ", ".join(f"{plain(robot.coordinates[k].name)} = {home(robot)[k]:.3g}" for k in others)
-    return f"{plain(robot.name)}: singularities over its reach" + (f", {values}" if values else "")
+    values = ", ".join(f"{name_text(robot.coordinates[k].name)} = {home(robot)[k]:.3g}" for k in others)
+    return f"{name_text(robot.name)}: singularities over its reach" + (f", {values}" if values else "")
 
 
 def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: float = MARGIN) -> list[Path]:
@@ -103,7 +98,7 @@ def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: 
     rows: list[Sequence[object]] = []
     for k in range(n):
         top, column = 3 * (k // 3), k % 3
-        label, scale = _axis(robot, k)
+        label, scale = axis_of(robot.coordinates[k])
         q = np.tile(home(robot), (count, 1))
         q[:, k] = np.linspace(*where.ranges[k], count)
         _, first, second, fine = looked_at(robot, q, margin)
@@ -113,7 +108,7 @@ def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: 
             held[fine], weight[fine] = values["held"], values["gravity"]
         x = scale * q[:, k]
         _curves(axes[top, column], x, [("first kind", first), ("second kind", second)], label, "distance")
-        motors = [plain(joint.name) for joint in robot.driven]
+        motors = [name_text(joint.name) for joint in robot.driven]
         unit = "kg m$^2$" if robot.driven[0].kind == "revolute" else "kg"
         _curves(axes[top + 1, column], x, list(zip(motors, held.T)), label, f"inertia, others held [{unit}]")
         force = "N m" if robot.driven[0].kind == "revolute" else "N"
@@ -121,7 +116,7 @@ def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: 
         rows += [[robot.coordinates[k].name, *values] for values in zip(q[:, k], first, second, *held.T, *weight.T)]
     for ax in [ax for ax in axes.flat if not ax.has_data()]:
         ax.remove()
-    figure.suptitle(f"{plain(robot.name)}: along each coordinate through the start")
+    figure.suptitle(f"{name_text(robot.name)}: along each coordinate through the start")
     motors = [joint.name for joint in robot.driven]
     header = ["along", "value", "first", "second", *(f"inertia.{m}" for m in motors), *(f"gravity.{m}" for m in motors)]
     return save_figure(figure, folder, stem, header, rows)
@@ -129,6 +124,6 @@ def draw_lines(robot: Robot, where: Workspace, folder: Path, stem: str, margin: 
 
 def _curves(ax: Any, x: Array, curves: Sequence[tuple[str, Array]], xlabel: str, ylabel: str) -> None:
     for k, (name, y) in enumerate(curves):
-        ax.plot(x, y, color=COLOURS[k % len(COLOURS)], linestyle=STYLES[k % len(STYLES)], label=name, linewidth=1.6)
+        ax.plot(x, y, label=name, **line_style(k))
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.legend(loc="best", fontsize=7)

@@ -15,7 +15,7 @@ from emdeg.approximation.short_model import FullModel, ShortModel
 from emdeg.approximation.short_program import ShortProgram
 from emdeg.approximation.shortest_program import shortest_within_each
 from emdeg.approximation.significance import significant
-from emdeg.documents import Shown
+from emdeg.documents import COLOURS, Shown, new_figure
 from emdeg.programs import Effort, count
 from emdeg.robot import Robot, Workspace
 
@@ -135,8 +135,6 @@ def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str], asked: str
     return text.getvalue()
 
 
-# Okabe and Ito's colours, told apart by colour-blind eyes; markers differ too.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
 MARKERS = "osD^vP*X"
 
 
@@ -147,12 +145,7 @@ def draw(
 
     `exact`: the operations of the smallest exact program known, a line beyond which a short model is of no use.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    figure, ((axes,),) = new_figure(8, 5)
     shown = [p for p in points if max(p.certified) > 0 and not p.name]
     named = [p for p in points if p.name and max(p.certified) > 0]
     for k, name in enumerate(joints):
@@ -169,6 +162,5 @@ def draw(
     axes.set_xlabel("operations of the inverse dynamics [multiplications + additions]")
     axes.set_ylabel("certified worst error [% of the joint's largest effort]")
     axes.set_title(title)
-    axes.grid(True, which="both", linewidth=0.4, color="#cccccc")
     axes.legend(title="joint", loc="upper left", bbox_to_anchor=(1.01, 1))
     figure.savefig(path, dpi=150)

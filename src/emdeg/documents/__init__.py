@@ -10,6 +10,20 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.documents import document, html, latex, mathml, text
+    from emdeg.documents.charts import (
+        ChartBar,
+        Curve,
+        Span,
+        Trail,
+        bars,
+        curves,
+        joint_curves,
+        line_style,
+        matrix,
+        readable,
+        spans,
+        trails,
+    )
     from emdeg.documents.document import (
         AbbreviatedFormula,
         Combination,
@@ -40,6 +54,7 @@ if TYPE_CHECKING:
         WrittenSum,
         WrittenTerm,
         Zeros,
+        equations_and_zeros,
         indices_of,
         label,
         labels_of,
@@ -47,19 +62,19 @@ if TYPE_CHECKING:
     )
     from emdeg.documents.drawing import (
         BLUE,
+        COLOURS,
         FAINT,
         GREEN,
-        GROUND,
         INK,
         ORANGE,
         SOFT,
-        Dot,
+        STYLES,
         Drawing,
-        Line,
-        Rectangle,
-        Shape,
-        Text,
+        canvas,
+        name_text,
+        new_figure,
         percent,
+        saved,
         shortened,
         svg,
     )
@@ -72,7 +87,6 @@ if TYPE_CHECKING:
     from emdeg.documents.mathml import inline
     from emdeg.documents.notation import lines
     from emdeg.documents.notebook import Brief, Shown, brief, listing, table
-    from emdeg.documents.pdf import write_pdf
     from emdeg.documents.tables import arrow, csv_columns, parquet, parquet_columns
     from emdeg.documents.text import line
 

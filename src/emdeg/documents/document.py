@@ -301,6 +301,18 @@ Item = (
 )
 
 
+def equations_and_zeros(named: Iterable[tuple[Label, Formula | None]]) -> Iterable[Item]:
+    """An equation for each formula, and those that vanish (None) in one line at the end."""
+    vanished = []
+    for name, value in named:
+        if value is None:
+            vanished.append(name)
+        else:
+            yield Equation(name, value)
+    if vanished:
+        yield Zeros(tuple(vanished))
+
+
 def labels_of(item: Item) -> tuple[Label, ...]:
     """The left sides of an item's equations."""
     match item:

@@ -1,92 +1,98 @@
-"""Drawings as inert data: a few shapes on a canvas, written as SVG here and as PDF by `pdf`.
+"""Charts and line figures: matplotlib draws them in one style; written as SVG for pages, as PDF for LaTeX, as PNG.
 
-Coordinates are pixels at the design size, y downwards. Colours are Okabe and Ito's, which colour-blind eyes tell
-apart; whatever a colour says is also said by position, dash or text.
+Colors are Okabe and Ito's, which color-blind eyes tell apart; whatever a color says is also said by position, dash or
+text. The SVG has presentation attributes and no styles, so that a page's content-security policy can forbid styles and
+its style sheet can give a dark theme other colors; its texts stay texts.
 """
 
 from __future__ import annotations
 
+import io
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+from typing import Any
+from xml.etree import ElementTree
 
+from emdeg.documents.files import plain
 from emdeg.documents.markup import escape
 
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+BLUE, ORANGE, GREEN = "#0072b2", "#d55e00", "#009e73"
 INK, SOFT, FAINT, GROUND = "#1c2733", "#5b6875", "#d9dfe5", "#f5f7f9"
+COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#7F7F7F")
+STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+"""Lines told apart without color, too."""
 
-Point = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A straight or broken line; closed and filled, a polygon."""
-
-    points: tuple[Point, ...]
-    stroke: str = INK
-    width: float = 1.0
-    dash: tuple[float, ...] = ()
-    fill: str = "none"
-    closed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Rectangle:
-    """A rectangle; `title` is shown when pointed at."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    fill: str
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """A filled circle."""
-
-    x: float
-    y: float
-    radius: float
-    fill: str = INK
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """One line of text; `anchor` is start, middle or end; `turn` in degrees, anticlockwise."""
-
-    x: float
-    y: float
-    text: str
-    size: float = 11.0
-    anchor: str = "start"
-    fill: str = INK
-    bold: bool = False
-    turn: float = 0.0
-
-
-Shape = Line | Rectangle | Dot | Text
+_TIP = "tip "
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Shapes in the order in which they are painted; `title` says in words what is to be seen."""
+    """A matplotlib figure; `title` says in words what is to be seen."""
 
-    width: float
-    height: float
-    shapes: tuple[Shape, ...]
+    figure: Any
     title: str = ""
+
+    @property
+    def width(self) -> float:
+        """Pixels at the design size."""
+        return self.figure.get_figwidth() * 72
+
+
+def new_figure(width: float = 7.0, height: float = 4.4, rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
+    """(figure, its axes (rows, columns)) with a faint grid, sizes in inches: to be saved as a file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for ax in axes.flat:
+        ax.grid(True, alpha=0.3)
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def canvas(
+    width: float, height: float, title: str, margins: tuple[float, float, float, float] | None = None
+) -> tuple[Drawing, Any]:
+    """(drawing, its axes) for a page, sizes in pixels; `margins` are left, right, top, bottom; none: axes as `over`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width / 72, height / 72))
+    figure.patch.set_visible(False)
+    drawing = Drawing(figure, title)
+    if margins is None:
+        return drawing, over(drawing)
+    left, right, top, bottom = margins
+    axes = figure.add_axes((left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height))
+    axes.patch.set_visible(False)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, labelsize=9.5, labelcolor=SOFT, pad=4)
+    return drawing, axes
+
+
+def over(drawing: Drawing) -> Any:
+    """Axes over the whole sheet: pixels, y downwards, nothing drawn of the axes."""
+    figure = drawing.figure
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set(xlim=(0, figure.get_figwidth() * 72), ylim=(figure.get_figheight() * 72, 0))
+    return axes
+
+
+def name_text(text: str) -> str:
+    """A name from a file as a figure's text: no mathematics is read into it."""
+    return plain(text).replace("$", r"\$")
+
+
+def tip(artist: Any, text: str) -> None:
+    """Show the text when a page's reader points at this part of a drawing."""
+    artist.set_gid(_TIP + plain(text))
 
 
 def shortened(text: str, most: int) -> str:
     """The text, or its beginning where it is longer than `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def number(value: float) -> str:
-    """Two decimals at most: enough for a pixel."""
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
 
 
 def percent(share: float, bound: bool = False) -> str:
@@ -103,43 +109,73 @@ def percent(share: float, bound: bool = False) -> str:
     return f"{rounded.normalize():f} %"
 
 
+def saved(figure: Any, kind: str, dpi: float = 130) -> bytes:
+    """The figure as png, pdf or svg; the same bytes every time."""
+    from matplotlib import rc_context
+
+    fixed: Any = {"svg.fonttype": "none", "svg.hashsalt": "emdeg", "pdf.fonttype": 3, "path.simplify_threshold": 0.2}
+    dates: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None},
+        "pdf": {"Creator": "generated by emdeg", "CreationDate": None},
+        "png": {},
+    }
+    target = io.BytesIO()
+    with rc_context(fixed):
+        figure.savefig(target, dpi=dpi, format=kind, metadata=dates[kind])
+    return target.getvalue()
+
+
+_NUMBER = re.compile(r"-?\d+\.\d+")
+_FONT = re.compile(r"(?:(bold|[1-9]00) )?([0-9.]+)px")
+_KEPT = {
+    "fill",
+    "stroke",
+    "stroke-width",
+    "stroke-dasharray",
+    "stroke-linecap",
+    "opacity",
+    "text-anchor",
+    "font-weight",
+}
+
+
 def svg(drawing: Drawing) -> str:
-    """The drawing as an <svg> element that scales with its container; presentation attributes only, no styles."""
-    size = f"{number(drawing.width)} {number(drawing.height)}"
-    shapes = "".join(_shape(shape) for shape in drawing.shapes)
+    """The drawing as an <svg> element that scales with its container: paths and texts, without names or styles."""
+    root = ElementTree.fromstring(saved(drawing.figure, "svg", 72))
     return (
-        f'<svg viewBox="0 0 {size}" role="img" aria-label="{escape(drawing.title)}" '
-        f'xmlns="http://www.w3.org/2000/svg">{shapes}</svg>'
+        f'<svg viewBox="{root.get("viewBox")}" role="img" aria-label="{escape(drawing.title)}" '
+        f'stroke-linejoin="round" xmlns="http://www.w3.org/2000/svg">{"".join(_shapes(root))}</svg>'
     )
 
 
-def _shape(shape: Shape) -> str:
-    if isinstance(shape, Line):
-        return _line(shape)
-    if isinstance(shape, Rectangle):
-        title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
-        place = " ".join(
-            f'{key}="{number(value)}"'
-            for key, value in (("x", shape.x), ("y", shape.y), ("width", shape.width), ("height", shape.height))
-        )
-        return f'<rect {place} fill="{shape.fill}">{title}</rect>'
-    if isinstance(shape, Dot):
-        return f'<circle cx="{number(shape.x)}" cy="{number(shape.y)}" r="{number(shape.radius)}" fill="{shape.fill}"/>'
-    x, y = number(shape.x), number(shape.y)
-    turn = f' transform="rotate({number(-shape.turn)} {x} {y})"' if shape.turn else ""
-    bold = ' font-weight="600"' if shape.bold else ""
-    anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
-    return (
-        f'<text x="{x}" y="{y}" font-size="{number(shape.size)}" fill="{shape.fill}"{anchor}{bold}{turn}>'
-        f"{escape(shape.text)}</text>"
-    )
+def _shapes(element: ElementTree.Element, title: str = "") -> Iterator[str]:
+    for child in element:
+        kind = child.tag.rpartition("}")[2]
+        name = child.get("id", "")
+        if kind == "g":
+            yield from _shapes(child, name.removeprefix(_TIP) if name.startswith(_TIP) else "")
+        elif kind in ("path", "text"):
+            content = f"<title>{escape(title)}</title>" if title else ""
+            attributes = "".join(f' {key}="{_NUMBER.sub(_rounded, value)}"' for key, value in _attributes(child))
+            yield f"<{kind}{attributes}>{content}{escape(child.text or '').strip()}</{kind}>"
 
 
-def _line(line: Line) -> str:
-    points = " ".join(f"{number(x)},{number(y)}" for x, y in line.points)
-    dash = f' stroke-dasharray="{" ".join(number(d) for d in line.dash)}"' if line.dash else ""
-    kind = "polygon" if line.closed else "polyline"
-    return (
-        f'<{kind} points="{points}" fill="{line.fill}" stroke="{line.stroke}" '
-        f'stroke-width="{number(line.width)}" stroke-linejoin="round" stroke-linecap="round"{dash}/>'
-    )
+def _attributes(shape: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    """A shape's place, and its style declarations as presentation attributes."""
+    for key in ("d", "x", "y", "transform"):
+        value = shape.get(key, "")
+        if value and not value.startswith("rotate(-0"):
+            yield key, " ".join(value.split()).replace(" L ", "L").replace(" z", "z").replace("M ", "M")
+    for declaration in shape.get("style", "").split(";"):
+        key, _, value = (part.strip() for part in declaration.partition(":"))
+        if key in _KEPT:
+            yield key, value
+        elif key == "font" and (font := _FONT.match(value)):
+            yield from ((name, size) for name, size in zip(("font-weight", "font-size"), font.groups()) if size)
+        elif key == "font-size":
+            yield key, value.removesuffix("px")
+
+
+def _rounded(match: re.Match[str]) -> str:
+    """Two decimals are enough for a pixel."""
+    return f"{float(match[0]):.2f}".rstrip("0").rstrip(".")

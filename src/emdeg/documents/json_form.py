@@ -5,23 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from emdeg.algebra import Quotient, TrigPoly
+from emdeg.documents import document as doc
 from emdeg.documents import text
-from emdeg.documents.document import (
-    AbbreviatedFormula,
-    Document,
-    Equation,
-    FactoredFormula,
-    Formula,
-    MatrixEquation,
-    Note,
-    Paragraph,
-    Reference,
-    Table,
-    Zeros,
-)
 
 
-def sections_data(document: Document) -> dict[str, Any]:
+def sections_data(document: doc.Document) -> dict[str, Any]:
     """{section: {"title", "equations": {name: formula or matrix of formulas}, "tables", "remarks"}}."""
     data: dict[str, Any] = {}
     for section in document.sections:
@@ -29,15 +17,15 @@ def sections_data(document: Document) -> dict[str, Any]:
         tables: list[Any] = []
         remarks: list[str] = []
         for item in section.items:
-            if isinstance(item, Equation):
+            if isinstance(item, doc.Equation):
                 equations[str(item.label)] = formula_data(item.value)
-            elif isinstance(item, MatrixEquation):
+            elif isinstance(item, doc.MatrixEquation):
                 equations[str(item.label)] = [[formula_data(entry) for entry in row] for row in item.rows]
-            elif isinstance(item, Zeros):
+            elif isinstance(item, doc.Zeros):
                 equations |= {str(label): [] for label in item.labels}
-            elif isinstance(item, Table):
+            elif isinstance(item, doc.Table):
                 tables.append([dict(zip(item.head, (text.cell(cell) for cell in row))) for row in item.rows])
-            elif isinstance(item, (Paragraph, Note)):
+            elif isinstance(item, (doc.Paragraph, doc.Note)):
                 remarks.append(item.text)
         data[section.key] = {
             "title": section.title,
@@ -48,9 +36,9 @@ def sections_data(document: Document) -> dict[str, Any]:
     return data
 
 
-def formula_data(value: Formula) -> Any:
+def formula_data(value: doc.Formula) -> Any:
     """Terms; of a quotient those above and below the line; of anything else its text."""
-    if isinstance(value, (Reference, AbbreviatedFormula, FactoredFormula)):
+    if isinstance(value, (doc.Reference, doc.AbbreviatedFormula, doc.FactoredFormula)):
         return formula_data(value.value)
     if isinstance(value, TrigPoly):
         return terms_data(value)

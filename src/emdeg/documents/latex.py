@@ -7,34 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from emdeg.algebra import Quotient, Sum, TrigPoly
-from emdeg.documents.document import (
-    AbbreviatedFormula,
-    Cell,
-    Combination,
-    Document,
-    Equation,
-    FactoredFormula,
-    Facts,
-    Figure,
-    Figures,
-    Files,
-    Folded,
-    Formula,
-    Item,
-    Label,
-    MatrixEquation,
-    Note,
-    Paragraph,
-    Reference,
-    Section,
-    Special,
-    SquareRoot,
-    Statement,
-    Table,
-    Verbatim,
-    Written,
-    Zeros,
-)
+from emdeg.documents import document as doc
 from emdeg.documents.notation import (
     Notation,
     factored,
@@ -118,15 +91,15 @@ NOTATION = Notation(
 )
 
 
-def line(value: Formula) -> str:
+def line(value: doc.Formula) -> str:
     """A formula in one line."""
     return " ".join(formula(value))
 
 
-def formula(value: Formula) -> list[str]:
+def formula(value: doc.Formula) -> list[str]:
     """The parts of a formula, each to stay on one line."""
     match value:
-        case TrigPoly() | Combination():
+        case TrigPoly() | doc.Combination():
             return parts(value, NOTATION)
         case Sum():
             return _BREAK.split(whole(value, NOTATION))
@@ -134,18 +107,18 @@ def formula(value: Formula) -> list[str]:
             if value.denominator == 1:
                 return formula(value.numerator)
             return _fraction(formula(value.numerator), formula(value.denominator))
-        case SquareRoot():
+        case doc.SquareRoot():
             return [rf"\sqrt{{{line(value.of)}}}"]
-        case AbbreviatedFormula():
+        case doc.AbbreviatedFormula():
             return formula(value.shown)
-        case FactoredFormula():
+        case doc.FactoredFormula():
             found = factored(value, NOTATION)
             top, bottom = (_BREAK.split(NOTATION.times.join(some)) for some in (found.above, found.below))
             first, *more = _fraction(top, bottom) if found.below else top
             return [plain_sign(found.minus, True, first), *more]
-        case Written():
+        case doc.Written():
             return _BREAK.split(value.latex) if r"\frac" not in value.latex else [value.latex]
-        case Reference():
+        case doc.Reference():
             return [value.latex]
         case _:
             assert_never(value)
@@ -178,7 +151,7 @@ class LatexWriter:
 
     preamble = PREAMBLE
 
-    def write(self, document: Document) -> str:
+    def write(self, document: doc.Document) -> str:
         """The document as LaTeX source."""
         subtitle = f"{latex_escape(document.subtitle)}\\par\n" if document.subtitle else ""
         facts = ", ".join(f"{latex_escape(figure)} {latex_escape(what)}" for figure, what in document.highlights)
@@ -189,80 +162,80 @@ class LatexWriter:
             f"{facts}{self.sections(document.sections)}{made_by}\\end{{document}}\n"
         )
 
-    def sections(self, sections: Iterable[Section]) -> str:
+    def sections(self, sections: Iterable[doc.Section]) -> str:
         return "".join(f"\\section*{{{latex_escape(s.title)}}}\n{self.items(s.items)}" for s in sections)
 
-    def items(self, items: Iterable[Item]) -> str:
+    def items(self, items: Iterable[doc.Item]) -> str:
         """The items; equations that follow each other are aligned."""
         found = ""
         rows: list[str] = []
         for item in items:
-            if isinstance(item, Equation):
+            if isinstance(item, doc.Equation):
                 rows += equation(item.label.latex, formula(item.value))
                 continue
             found += environment("align*", rows) + self.item(item)
             rows = []
         return found + environment("align*", rows)
 
-    def item(self, item: Item) -> str:
+    def item(self, item: doc.Item) -> str:
         """One item."""
         match item:
-            case Equation():
+            case doc.Equation():
                 return environment("align*", equation(item.label.latex, formula(item.value)))
-            case MatrixEquation():
+            case doc.MatrixEquation():
                 return _matrix(item)
-            case Zeros():
+            case doc.Zeros():
                 return zeros(item.labels)
-            case Statement():
+            case doc.Statement():
                 return f"\\[ {item.formula.latex} \\]\n"
-            case Table():
+            case doc.Table():
                 return _table(item)
-            case Facts():
+            case doc.Facts():
                 rows = "".join(f"\\item[{latex_escape(name)}] {latex_escape(value)}\n" for name, value in item.rows)
                 return f"\\begin{{description}}\\itemsep0pt\n{rows}\\end{{description}}\n"
-            case Paragraph():
+            case doc.Paragraph():
                 return f"{latex_escape(item.text)}\\par\n"
-            case Note():
+            case doc.Note():
                 return f"\\textit{{{'Warning: ' if item.warning else ''}{latex_escape(item.text)}}}\\par\n"
-            case Verbatim():
+            case doc.Verbatim():
                 return "".join(f"\\texttt{{{latex_escape(text)}}}\\par\n" for text in item.text.splitlines())
-            case Figures():
+            case doc.Figures():
                 return _figures(item)
-            case Files():
+            case doc.Files():
                 return (
                     "Files in the HTML page: " + ", ".join(latex_escape(file.name) for file in item.files) + ".\\par\n"
                 )
-            case Folded():
+            case doc.Folded():
                 return f"\\subsection*{{{latex_escape(item.title)}}}\n{self.items(item.items)}"
-            case Special():
+            case doc.Special():
                 return self.items(item.plain)
             case _:
                 assert_never(item)
 
 
-def write(document: Document) -> str:
+def write(document: doc.Document) -> str:
     """The document as LaTeX source."""
     return LatexWriter().write(document)
 
 
-def figures(document: Document) -> list[Figure]:
+def figures(document: doc.Document) -> list[doc.Figure]:
     """Every figure that the source includes, once."""
-    found: dict[str, Figure] = {}
+    found: dict[str, doc.Figure] = {}
     for item in document.items:
-        for one in item.plain if isinstance(item, Special) else (item,):
-            if isinstance(one, Figures):
+        for one in item.plain if isinstance(item, doc.Special) else (item,):
+            if isinstance(one, doc.Figures):
                 found |= {figure.name: figure for figure in one.figures}
     return list(found.values())
 
 
-def zeros(labels: Iterable[Label]) -> str:
+def zeros(labels: Iterable[doc.Label]) -> str:
     """labels = 0."""
     rows = lines([label.latex + "," for label in labels], WIDTH)
     rows[-1] = rows[-1].rstrip(",") + " = 0"
     return environment("gather*", rows)
 
 
-def _matrix(item: MatrixEquation) -> str:
+def _matrix(item: doc.MatrixEquation) -> str:
     cells = [[line(entry) for entry in row] for row in item.rows]
     widest = sum(max(len(row[k]) for row in cells) for k in range(len(cells[0])))
     if widest < MATRIX_WIDTH:
@@ -277,11 +250,11 @@ def _matrix(item: MatrixEquation) -> str:
     return f"${item.label.latex}$ is ${size}$; entries not listed vanish.\n" + environment("align*", found)
 
 
-def _table(table: Table) -> str:
+def _table(table: doc.Table) -> str:
     """A table that may run over pages; wide ones are set small, long texts wrap, formulas are listed behind it."""
     if not table.head or not table.rows:
         return ""
-    kept = [k for k, column in enumerate(zip(*table.rows)) if all(isinstance(c, (str, Label)) for c in column)]
+    kept = [k for k, column in enumerate(zip(*table.rows)) if all(isinstance(c, (str, doc.Label)) for c in column)]
     widest = [max(len(table.head[k]), *(len(str(row[k])) for row in table.rows)) for k in kept]
     total = sum(min(w, CELL) for w in widest) + 2 * len(kept)
     size = "\\small" if total < 85 else "\\footnotesize" if total < 105 else "\\scriptsize"
@@ -292,7 +265,7 @@ def _table(table: Table) -> str:
     formulas: list[str] = []
     for row in table.rows:
         for cell in row:
-            if not isinstance(cell, (str, Label)):
+            if not isinstance(cell, (str, doc.Label)):
                 formulas += equation(_cell(row[0]).strip("$"), formula(cell))
     return (
         f"{title}{{{size}\\begin{{longtable}}[l]{{@{{}}{kinds}@{{}}}}\n{head}\n{rows}\n\\end{{longtable}}}}\n"
@@ -300,11 +273,15 @@ def _table(table: Table) -> str:
     )
 
 
-def _cell(cell: Cell) -> str:
-    return latex_escape(cell) if isinstance(cell, str) else f"${cell.latex if isinstance(cell, Label) else line(cell)}$"
+def _cell(cell: doc.Cell) -> str:
+    return (
+        latex_escape(cell)
+        if isinstance(cell, str)
+        else f"${cell.latex if isinstance(cell, doc.Label) else line(cell)}$"
+    )
 
 
-def _figures(item: Figures) -> str:
+def _figures(item: doc.Figures) -> str:
     share = 1.0 if len(item.figures) == 1 else 0.49 if len(item.figures) == 2 else 0.32
     drawn = []
     for figure in item.figures:

@@ -5,29 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from emdeg.documents import document as doc
 from emdeg.documents import latex
-from emdeg.documents.document import (
-    Cell,
-    Document,
-    Equation,
-    Facts,
-    Figures,
-    Files,
-    Folded,
-    Item,
-    Label,
-    MatrixEquation,
-    Note,
-    Paragraph,
-    Special,
-    Statement,
-    Table,
-    Verbatim,
-    Zeros,
-)
 
 
-def write(document: Document) -> str:
+def write(document: doc.Document) -> str:
     """The document as Markdown."""
     blocks = [f"# {escape(document.title)}"]
     if document.subtitle:
@@ -47,53 +29,53 @@ def escape(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_{}[]#|$~!" else c if c.isprintable() else "?" for c in text)
 
 
-def _items(items: Iterable[Item]) -> list[str]:
+def _items(items: Iterable[doc.Item]) -> list[str]:
     return [block for item in items for block in _item(item)]
 
 
-def _item(item: Item) -> list[str]:
+def _item(item: doc.Item) -> list[str]:
     match item:
-        case Equation():
+        case doc.Equation():
             return [_aligned(latex.equation(item.label.latex, latex.formula(item.value)))]
-        case MatrixEquation():
+        case doc.MatrixEquation():
             rows = " \\\\\n".join(" & ".join(latex.line(entry) for entry in row) for row in item.rows)
             return [f"$$\n{item.label.latex} = \\begin{{pmatrix}}\n{rows}\n\\end{{pmatrix}}\n$$"]
-        case Zeros():
+        case doc.Zeros():
             return ["$" + ",\\ ".join(label.latex for label in item.labels) + " = 0$"]
-        case Statement():
+        case doc.Statement():
             return [f"$$\n{item.formula.latex}\n$$"]
-        case Table():
+        case doc.Table():
             return ([f"**{escape(item.title)}**"] if item.title else []) + [_table(item)]
-        case Facts():
+        case doc.Facts():
             return ["\n".join(f"- {escape(name)}: {escape(value)}" for name, value in item.rows)]
-        case Paragraph():
+        case doc.Paragraph():
             return [escape(item.text)]
-        case Note():
+        case doc.Note():
             return [f"*{'Warning: ' if item.warning else ''}{escape(item.text)}*"]
-        case Verbatim():
+        case doc.Verbatim():
             return ["\n".join(f"    {line}" for line in item.text.splitlines())]
-        case Figures():
+        case doc.Figures():
             return [f"*{escape(text)}*" for text in (*(f.caption for f in item.figures), item.caption) if text]
-        case Files():
+        case doc.Files():
             return ["\n".join(f"- {escape(file.name)}: {escape(file.about)}" for file in item.files)]
-        case Folded():
+        case doc.Folded():
             return [f"### {escape(item.title)}", *_items(item.items)]
-        case Special():
+        case doc.Special():
             return _items(item.plain)
         case _:
             assert_never(item)
 
 
-def _table(item: Table) -> str:
+def _table(item: doc.Table) -> str:
     rows = [[escape(text) for text in item.head], ["---"] * len(item.head)]
     rows += [[_cell(cell) for cell in row] for row in item.rows]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: doc.Cell) -> str:
     if isinstance(cell, str):
         return escape(cell)
-    return f"${cell.latex if isinstance(cell, Label) else latex.line(cell)}$"
+    return f"${cell.latex if isinstance(cell, doc.Label) else latex.line(cell)}$"
 
 
 def _aligned(equations: list[str]) -> str:

@@ -25,18 +25,8 @@ from emdeg.algebra import (
     TrigPoly,
     angle_name,
 )
+from emdeg.documents import document as doc
 from emdeg.documents import notation, text
-from emdeg.documents.document import (
-    AbbreviatedFormula,
-    Combination,
-    FactoredFormula,
-    Formula,
-    Label,
-    Reference,
-    SquareRoot,
-    Written,
-    WrittenTerm,
-)
 from emdeg.documents.markup import escape
 from emdeg.documents.notation import mantissa_and_exponent, readable
 
@@ -62,26 +52,26 @@ def block(content: str) -> str:
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">{content}</math>'
 
 
-def formula(value: Formula) -> str:
+def formula(value: doc.Formula) -> str:
     """One element with the formula."""
     match value:
-        case TrigPoly() | Sum() | Combination():
+        case TrigPoly() | Sum() | doc.Combination():
             return notation.whole(value, NOTATION)
         case Quotient():
             if value.denominator == 1:
                 return formula(value.numerator)
             return _over(value.numerator, value.denominator, NOTATION)
-        case SquareRoot():
+        case doc.SquareRoot():
             return f"<msqrt>{formula(value.of)}</msqrt>"
-        case AbbreviatedFormula():
+        case doc.AbbreviatedFormula():
             return formula(value.shown)
-        case FactoredFormula():
+        case doc.FactoredFormula():
             found = notation.factored(value, NOTATION)
             top, bottom = (f"<mrow>{_TIMES.join(some)}</mrow>" for some in (found.above, found.below))
             return f"<mrow>{_signed(found.minus, True, f'<mfrac>{top}{bottom}</mfrac>' if found.below else top)}</mrow>"
-        case Written():
+        case doc.Written():
             return value.mathml or f"<mtext>{escape(value.text)}</mtext>"
-        case Reference():
+        case doc.Reference():
             sign = f"<mo>{_MINUS}</mo>" if value.factor < 0 else ""
             factor = "" if abs(value.factor) == 1 else number(abs(value.factor)) + _TIMES
             return f"<mrow>{sign}{factor}{label(value.of)}</mrow>"
@@ -101,7 +91,7 @@ def number(value: Fraction) -> str:
     return f"<mn>{mantissa}</mn><mo>&#xB7;</mo>{ten}"
 
 
-def label(of: Label) -> str:
+def label(of: doc.Label) -> str:
     """A letter with its subscript."""
     return _subscripted(of.letter, of.shown_subscript, of.dots)
 
@@ -192,20 +182,20 @@ NOTATION = notation.Notation(
 )
 
 
-def pieces(value: Formula) -> list[str]:
+def pieces(value: doc.Formula) -> list[str]:
     """Any formula as contents of formulas between which a line may end."""
     match value:
         case Sum():
             return [piece for k, term in enumerate(value.terms) for piece in term_pieces(term, k == 0)] or [_ZERO]
-        case AbbreviatedFormula():
+        case doc.AbbreviatedFormula():
             return pieces(value.shown)
-        case TrigPoly() | Combination():
+        case TrigPoly() | doc.Combination():
             found = [_broken_sign(m, k == 0) + size for k, (m, size) in enumerate(notation.terms(value, NOTATION))]
             return found or [_ZERO]
         case Quotient() if value.denominator != 1 and len(value.numerator) + len(value.denominator) > LONG:
             top, bottom = pieces(value.numerator), pieces(value.denominator)
             return [_OPEN + top[0], *top[1:], f"{_CLOSE}<mo>/</mo>{_OPEN}{bottom[0]}", *bottom[1:], _CLOSE]
-        case FactoredFormula() if len(text.line(value)) > 2 * PIECE:
+        case doc.FactoredFormula() if len(text.line(value)) > 2 * PIECE:
             found = notation.factored(value, NOTATION)
             slash = [f"<mo>/</mo>{_OPEN}", *_times_between(found.below), _CLOSE] if found.below else []
             return [_broken_sign(found.minus, True), *_times_between(found.above), *slash]
@@ -217,11 +207,11 @@ def _times_between(factors: Sequence[str]) -> list[str]:
     return [factor + (_TIMES if k < len(factors) else "") for k, factor in enumerate(factors, 1)]
 
 
-def term_pieces(term: Product | TrigPoly | Combination | WrittenTerm, first: bool) -> list[str]:
+def term_pieces(term: Product | TrigPoly | doc.Combination | doc.WrittenTerm, first: bool) -> list[str]:
     """One term, its sign included, as contents of formulas between which a line may end."""
-    if isinstance(term, WrittenTerm):
+    if isinstance(term, doc.WrittenTerm):
         return [_broken_sign(term.minus, first) + formula(term)]
-    if isinstance(term, TrigPoly | Combination):
+    if isinstance(term, TrigPoly | doc.Combination):
         return [_broken_sign(minus, first) + size for minus, size in notation.terms(term, NOTATION)]
     head = _broken_sign(term.coefficient < 0, first)
     size = Product(abs(term.coefficient), term.factors)
@@ -249,7 +239,7 @@ def _broken_sign(minus: bool, first: bool) -> str:
     return f'<mo form="{form}">{_MINUS if minus else "+"}</mo>' if minus or not first else ""
 
 
-def matrix(rows: Sequence[Sequence[Formula]]) -> str:
+def matrix(rows: Sequence[Sequence[doc.Formula]]) -> str:
     """A matrix in brackets."""
     cells = "".join("<mtr>" + "".join(f"<mtd>{formula(e)}</mtd>" for e in row) + "</mtr>" for row in rows)
     return f"<mrow><mo>(</mo><mtable>{cells}</mtable><mo>)</mo></mrow>"

@@ -8,29 +8,11 @@ from itertools import combinations
 from typing import Any
 
 from emdeg.algebra import WRITTEN_OUT, Atom, Quotient, Sum, TrigPoly
+from emdeg.documents import document as doc
 from emdeg.documents import text
-from emdeg.documents.document import (
-    AbbreviatedFormula,
-    Combination,
-    Document,
-    Equation,
-    FactoredFormula,
-    Formula,
-    Item,
-    MatrixEquation,
-    Note,
-    Paragraph,
-    Reference,
-    Section,
-    SquareRoot,
-    Table,
-    Zeros,
-    indices_of,
-    labels_of,
-)
 
 
-def expressions(document: Document) -> dict[str, Any]:
+def expressions(document: doc.Document) -> dict[str, Any]:
     """{name: SymPy expression or matrix} of every equation, in real symbols q1, qd1 and the parameters."""
     found: dict[str, Any] = {}
     for item in document.items:
@@ -38,7 +20,7 @@ def expressions(document: Document) -> dict[str, Any]:
     return found
 
 
-def write(document: Document) -> str:
+def write(document: doc.Document) -> str:
     """A Python program that defines every equation's left side, and M, b, c and g as matrices, by SymPy.
 
     Every symbol is declared; a name that Python, SymPy or an equation needs for itself has an underscore behind it as
@@ -51,10 +33,10 @@ def write(document: Document) -> str:
     for section in document.sections:
         program.remark(section.title)
         for item in section.items:
-            if isinstance(item, Table):
+            if isinstance(item, doc.Table):
                 for row in (item.head, *([text.cell(cell) for cell in row] for row in item.rows)):
                     program.remark("  ".join(row))
-            elif isinstance(item, (Paragraph, Note)):
+            elif isinstance(item, (doc.Paragraph, doc.Note)):
                 program.remark(item.text)
             else:
                 for name, value in _named(item).items():
@@ -136,10 +118,10 @@ def _variables(found: dict[str, Any]) -> dict[str, str]:
     return variables
 
 
-def _matrix(section: Section, names: dict[str, str]) -> str | None:
+def _matrix(section: doc.Section, names: dict[str, str]) -> str | None:
     """M, b, c or g of the entries in its section; None where they are not all there."""
-    labels = [one for item in section.items for one in labels_of(item) if one.subscript.strip("_0123456789") == ""]
-    at = {indices_of(one.subscript): names[str(one)] for one in labels if one.subscript}
+    labels = [one for item in section.items for one in doc.labels_of(item) if one.subscript.strip("_0123456789") == ""]
+    at = {doc.indices_of(one.subscript): names[str(one)] for one in labels if one.subscript}
     joints = range(1, max((index for indices in at for index in indices), default=1) + 1)
     if section.key == "g":
         places = [[(i,)] for i in joints]
@@ -156,7 +138,7 @@ def _matrix(section: Section, names: dict[str, str]) -> str | None:
     return "Matrix([" + ", ".join(f"[{', '.join(at[place] for place in row)}]" for row in places) + "])"
 
 
-def expression(value: Formula) -> Any:
+def expression(value: doc.Formula) -> Any:
     """A formula as a SymPy expression; TypeError for one that is known only as it is written."""
     import sympy
 
@@ -165,30 +147,30 @@ def expression(value: Formula) -> Any:
             return value.to_sympy()
         case Quotient():
             return value.numerator.to_sympy() / value.denominator.to_sympy()
-        case SquareRoot():
+        case doc.SquareRoot():
             return sympy.sqrt(value.of.to_sympy())
         case Sum():
             return _sum(value)
-        case Combination():
+        case doc.Combination():
             total = sympy.Integer(0) if value.rest is None else expression(value.rest)
             for factor, name in value.terms:
                 size = sympy.Integer(1) if isinstance(factor, int) else expression(factor)
                 total += size * sympy.Symbol(str(name), real=True)
             return total
-        case Reference() | AbbreviatedFormula() | FactoredFormula():
+        case doc.Reference() | doc.AbbreviatedFormula() | doc.FactoredFormula():
             return expression(value.value)
         case _:
             raise TypeError(f"{text.line(value)} has no SymPy form")
 
 
-def _named(item: Item) -> dict[str, Any]:
+def _named(item: doc.Item) -> dict[str, Any]:
     import sympy
 
-    if isinstance(item, Equation):
+    if isinstance(item, doc.Equation):
         return {str(item.label): expression(item.value)}
-    if isinstance(item, MatrixEquation):
+    if isinstance(item, doc.MatrixEquation):
         return {str(item.label): sympy.Matrix([[expression(entry) for entry in row] for row in item.rows])}
-    return {str(label): sympy.Integer(0) for label in item.labels} if isinstance(item, Zeros) else {}
+    return {str(label): sympy.Integer(0) for label in item.labels} if isinstance(item, doc.Zeros) else {}
 
 
 def _rational(value: Fraction) -> Any:

@@ -8,33 +8,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from emdeg.algebra import Quotient, Sum, TrigPoly
-from emdeg.documents.document import (
-    AbbreviatedFormula,
-    Cell,
-    Combination,
-    Document,
-    Equation,
-    FactoredFormula,
-    Facts,
-    Figures,
-    Files,
-    Folded,
-    Formula,
-    Item,
-    Label,
-    MatrixEquation,
-    Note,
-    Paragraph,
-    Reference,
-    Section,
-    Special,
-    SquareRoot,
-    Statement,
-    Table,
-    Verbatim,
-    Written,
-    Zeros,
-)
+from emdeg.documents import document as doc
 from emdeg.documents.notation import Notation, coefficient, factored, lines, parts, plain_sign, readable, whole
 
 WIDTH = 110
@@ -69,7 +43,7 @@ EXACT = replace(NOTATION, number=str)
 """The same with every number an exact ratio, for other programs."""
 
 
-def write(document: Document) -> str:
+def write(document: doc.Document) -> str:
     """The document as plain text."""
     blocks = [document.title, "=" * len(document.title)]
     if document.subtitle:
@@ -82,15 +56,15 @@ def write(document: Document) -> str:
     return "\n".join(blocks) + "\n"
 
 
-def line(value: Formula, notation: Notation = NOTATION) -> str:
+def line(value: doc.Formula, notation: Notation = NOTATION) -> str:
     """A formula in one line."""
     return " ".join(formula(value, notation))
 
 
-def formula(value: Formula, notation: Notation = NOTATION) -> list[str]:
+def formula(value: doc.Formula, notation: Notation = NOTATION) -> list[str]:
     """The parts of a formula, each to stay on one line."""
     match value:
-        case TrigPoly() | Combination():
+        case TrigPoly() | doc.Combination():
             return parts(value, notation)
         case Sum():
             return _BREAK.split(whole(value, notation))
@@ -100,61 +74,61 @@ def formula(value: Formula, notation: Notation = NOTATION) -> list[str]:
                 return top
             bottom = line(value.denominator, notation)
             return [_bracketed(" ".join(top), len(top)), "/ " + _bracketed(bottom, 2)]
-        case SquareRoot():
+        case doc.SquareRoot():
             return [f"sqrt({line(value.of, notation)})"]
-        case AbbreviatedFormula():
+        case doc.AbbreviatedFormula():
             return formula(value.shown, notation)
-        case FactoredFormula():
+        case doc.FactoredFormula():
             found = factored(value, notation)
             top, bottom = notation.times.join(found.above), notation.times.join(found.below)
             under = [f"/ {_bracketed(bottom, len(found.below))}"] if bottom else []
             return [one for text in (notation.signed(found.minus, True, top), *under) for one in _BREAK.split(text)]
-        case Written():
+        case doc.Written():
             return _BREAK.split(value.text)
-        case Reference():
+        case doc.Reference():
             return [str(value)]
         case _:
             assert_never(value)
 
 
-def cell(value: Cell) -> str:
+def cell(value: doc.Cell) -> str:
     """A table's cell."""
-    return value if isinstance(value, str) else str(value) if isinstance(value, Label) else line(value)
+    return value if isinstance(value, str) else str(value) if isinstance(value, doc.Label) else line(value)
 
 
-def _section(section: Section) -> list[str]:
+def _section(section: doc.Section) -> list[str]:
     return [section.title, "-" * len(section.title), *_items(section.items)]
 
 
-def _items(items: Iterable[Item]) -> list[str]:
+def _items(items: Iterable[doc.Item]) -> list[str]:
     return [text for item in items for text in _item(item)]
 
 
-def _item(item: Item) -> list[str]:
+def _item(item: doc.Item) -> list[str]:
     match item:
-        case Equation():
+        case doc.Equation():
             return [_wrapped(f"{item.label} = ", formula(item.value))]
-        case MatrixEquation():
+        case doc.MatrixEquation():
             return [_matrix(item)]
-        case Zeros():
+        case doc.Zeros():
             return ["\n      ".join(lines([f"{label}," for label in item.labels], WIDTH)).rstrip(",") + " = 0"]
-        case Statement():
+        case doc.Statement():
             return [_wrapped("", _BREAK.split(item.formula.text))]
-        case Table():
+        case doc.Table():
             return ([item.title] if item.title else []) + [_table(item)]
-        case Facts():
+        case doc.Facts():
             return [f"{name}: {value}" for name, value in item.rows]
-        case Paragraph() | Verbatim():
+        case doc.Paragraph() | doc.Verbatim():
             return [item.text]
-        case Note():
+        case doc.Note():
             return [f"{'Warning: ' if item.warning else ''}{item.text}"]
-        case Figures():
+        case doc.Figures():
             return [f"[figure] {text}" for text in (*(f.caption for f in item.figures), item.caption) if text]
-        case Files():
+        case doc.Files():
             return [f"{file.name}: {file.about}" for file in item.files]
-        case Folded():
-            return ["", *_section(Section("", item.title, item.items))]
-        case Special():
+        case doc.Folded():
+            return ["", *_section(doc.Section("", item.title, item.items))]
+        case doc.Special():
             return _items(item.plain)
         case _:
             assert_never(item)
@@ -164,7 +138,7 @@ def _wrapped(head: str, parts: list[str]) -> str:
     return head + ("\n" + " " * len(head)).join(lines(parts, WIDTH - len(head)))
 
 
-def _matrix(item: MatrixEquation) -> str:
+def _matrix(item: doc.MatrixEquation) -> str:
     """A matrix in brackets, or entry by entry where that is too wide."""
     cells = [[line(entry) for entry in row] for row in item.rows]
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
@@ -179,7 +153,7 @@ def _matrix(item: MatrixEquation) -> str:
     return "\n".join(found)
 
 
-def _table(item: Table) -> str:
+def _table(item: doc.Table) -> str:
     cells = [item.head, *(tuple(cell(value) for value in row) for row in item.rows)]
     widths = [max(len(row[k]) for row in cells) for k in range(len(item.head))]
     return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from emdeg.algebra import Sum, TrigPoly
 from emdeg.documents import (
@@ -18,7 +18,7 @@ from emdeg.documents import (
     Paragraph,
     Section,
     Table,
-    Zeros,
+    equations_and_zeros,
 )
 from emdeg.dynamics.parameters import Column, base_parameters, base_values, regressor_formulas
 from emdeg.equations.coefficient_relations import EntryRelation, Tally, relations
@@ -101,15 +101,12 @@ def lagrange(model: Model, _: Choice) -> Section:
     D: dict[tuple[int, ...], TrigPoly] = {(i, j): model.M[i - 1][j - 1] for i in joints for j in joints if i <= j}
     D |= {(i, j, k): model.christoffel(i, j, k) for i in joints for j in joints for k in joints if j <= k}
     D |= {(i,): model.g[i - 1] for i in joints}
-    labels = {of: Label("D", entry_name("", *of)) for of in D}
     words = (
         "T_i = sum_j D_ij qdd_j + sum_jk D_ijk qd_j qd_k + D_i, the sum over all j and k, where D_ikj = D_ijk; D_ii "
         "holds the drive's inertia. D_ij = sum_p Tr(U_pj P_p U_pi^T), D_ijk = sum_p Tr(U_pjk P_p U_pi^T)."
     )
-    items = [Equation(labels[of], value) for of, value in D.items() if value]
-    zeros = tuple(labels[of] for of, value in D.items() if not value)
-    title = "D_ij, D_ijk and D_i of Lagrange's equations"
-    return Section("D", title, (Paragraph(words), *items, *((Zeros(zeros),) if zeros else ())))
+    items = equations_and_zeros((Label("D", entry_name("", *of)), value or None) for of, value in D.items())
+    return Section("D", "D_ij, D_ijk and D_i of Lagrange's equations", (Paragraph(words), *items))
 
 
 def base(model: Model, _: Choice) -> Section:
@@ -165,15 +162,7 @@ def found_relations(model: Model, _: Choice) -> Section:
 
 
 def _row(what: str, tally: Tally) -> tuple[str, ...]:
-    numbers = (
-        tally.possible,
-        tally.after_general_rules,
-        tally.nonzero,
-        tally.distinct,
-        tally.up_to_sign,
-        tally.up_to_multiple,
-    )
-    return (what, *(str(number) for number in numbers))
+    return (what, *map(str, astuple(tally)))
 
 
 def _related(what: str, found: Iterable[EntryRelation]) -> list[Item]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from emdeg.algebra import Angle, Atom, Product, Sum, TrigAlgebra, look, written_out
 from emdeg.documents import (
@@ -27,6 +28,7 @@ from emdeg.documents import (
     Section,
     Table,
     Zeros,
+    equations_and_zeros,
     label,
     labels_of,
     resolved,
@@ -148,24 +150,18 @@ def _zeros(constants: Iterable[Constant]) -> Iterable[str]:
         )
 
 
-def mass_matrix(model: Model, choice: Choice) -> Section:
-    """M's upper triangle."""
-    return Section("M", "Mass matrix M [kg m^2, kg m, kg], symmetric", _entries(model, "M", choice))
+TITLES = {
+    "M": "Mass matrix M [kg m^2, kg m, kg], symmetric",
+    "b": "Coriolis coefficients b_ijk of qd_j qd_k",
+    "c": "Centrifugal coefficients c_ij of qd_j^2",
+    "g": "Gravity g [N m, N]",
+}
 
 
-def coriolis(model: Model, choice: Choice) -> Section:
-    """The coefficients of products of two rates."""
-    return Section("b", "Coriolis coefficients b_ijk of qd_j qd_k", _entries(model, "b", choice))
-
-
-def centrifugal(model: Model, choice: Choice) -> Section:
-    """The coefficients of squared rates."""
-    return Section("c", "Centrifugal coefficients c_ij of qd_j^2", _entries(model, "c", choice))
-
-
-def gravity(model: Model, choice: Choice) -> Section:
-    """The efforts that hold the robot still."""
-    return Section("g", "Gravity g [N m, N]", _entries(model, "g", choice))
+def dynamics(part: str, model: Model, choice: Choice) -> Section:
+    """The entries of M (its upper triangle), b, c or g."""
+    named = _in_constants(model, part) if choice.compact else _expanded(model, part)
+    return Section(part, TITLES[part], tuple(equations_and_zeros(named)))
 
 
 def hierarchical(model: Model, choice: Choice) -> Section:
@@ -196,10 +192,7 @@ def hierarchical(model: Model, choice: Choice) -> Section:
 
 _CORE_PARTS: dict[str, Builder] = {
     "constants": lambda model, _: constants(model),
-    "M": mass_matrix,
-    "b": coriolis,
-    "c": centrifugal,
-    "g": gravity,
+    **{part: partial(dynamics, part) for part in TITLES},
     "hierarchy": hierarchical,
     "C": coriolis_matrix,
     "T": transforms,
@@ -241,43 +234,29 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 """Part name -> what of the dynamics must be derived for it; none for the others."""
 
 
-def _entries(model: Model, part: str, choice: Choice) -> tuple[Item, ...]:
-    return tuple(_in_constants(model, part) if choice.compact else _expanded(model, part))
-
-
-def _in_constants(model: Model, part: str) -> Iterable[Item]:
-    """A part's equations in lumped constants; one that repeats another up to a factor refers to it."""
-    zeros = []
+def _in_constants(model: Model, part: str) -> Iterable[tuple[Label, Formula | None]]:
+    """A part's entries in lumped constants; one that repeats another up to a factor refers to it."""
     for name, entry in model.compact().entries.items():
         if name[0] != part:
             continue
         if not entry.expression.terms:
-            zeros.append(label(name))
+            yield label(name), None
         elif entry.alias is not None:
             factor, other = entry.alias
-            full = replace(entry, alias=None).shown
-            yield Equation(label(name), Reference(label(other), factor, full))
+            yield label(name), Reference(label(other), factor, replace(entry, alias=None).shown)
         else:
-            yield Equation(label(name), entry.shown)
-    if zeros:
-        yield Zeros(tuple(zeros))
+            yield label(name), entry.shown
 
 
-def _expanded(model: Model, part: str) -> Iterable[Item]:
-    """Equations; one that repeats another up to a factor refers to it, and the zeros stand in one line."""
-    entries = model.entries([part])
+def _expanded(model: Model, part: str) -> Iterable[tuple[Label, Formula | None]]:
+    """A part's entries multiplied out; one that repeats another up to a factor refers to it."""
     aliases = _aliases(model, part)
-    zeros = []
-    for name, value in entries.items():
-        if not value:
-            zeros.append(_label(name))
-        elif name in aliases:
-            relation = aliases[name]
-            yield Equation(_label(name), Reference(_label(relation.of or ""), relation.factor, value))
+    for name, value in model.entries([part]).items():
+        relation = aliases.get(name)
+        if value and relation is not None:
+            yield _label(name), Reference(_label(relation.of or ""), relation.factor, value)
         else:
-            yield Equation(_label(name), value)
-    if zeros:
-        yield Zeros(tuple(zeros))
+            yield _label(name), value or None
 
 
 def _aliases(model: Model, part: str) -> dict[str, EntryRelation]:
@@ -292,11 +271,9 @@ def _label(name: str) -> Label:
     return Label(name[0], name[1:])
 
 
-def _equations(definitions: Mapping[str, Sum], in_full: bool) -> list[Item]:
+def _equations(definitions: Mapping[str, Sum], in_full: bool) -> Iterable[Item]:
     written = written_out if in_full else lambda expression: expression
-    items: list[Item] = [Equation(label(name), written(e)) for name, e in definitions.items() if e.terms]
-    zeros = tuple(label(name) for name, e in definitions.items() if not e.terms)
-    return [*items, Zeros(zeros)] if zeros else items
+    return equations_and_zeros((label(name), written(e) if e.terms else None) for name, e in definitions.items())
 
 
 def _value(constant: Constant) -> str:

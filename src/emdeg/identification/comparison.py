@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.analysis import COLOURS, new_figure, plain, save_figure
+from emdeg.analysis import save_figure
+from emdeg.documents import COLOURS, name_text, new_figure
 from emdeg.identification.hidden_load import hidden_load
 from emdeg.identification.measured import Comparison, Law, compare
 from emdeg.identification.recording import Recording, doubts
@@ -47,7 +48,7 @@ def measured_figure(robot: Robot, found: Comparison, folder: Path, stem: str) ->
         ax.plot(t, found.recording.tau[:, k], color="#999999", linewidth=0.9, label="measured")
         ax.plot(t, clean[:, k], color=COLOURS[0], linewidth=1.2, label="measured less friction")
         ax.plot(t, found.predicted[:, k], color=COLOURS[1], linestyle="--", linewidth=1.6, label="model")
-        ax.set_ylabel(f"{plain(joint.name)} [{'N m' if joint.kind == 'revolute' else 'N'}]")
+        ax.set_ylabel(f"{name_text(joint.name)} [{'N m' if joint.kind == 'revolute' else 'N'}]")
     axes[-1, 0].set_xlabel("time [s]")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9)

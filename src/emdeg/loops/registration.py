@@ -70,7 +70,7 @@ EXTENSION = Kind(
         "emdeg.simulation.plant.constraints:check_abbreviated": "emdeg.simulation.plant.loops:check_abbreviated",
         "emdeg.simulation.run:is_stiff": "emdeg.simulation.loops:is_stiff",
         "emdeg.simulation.plant.constants_of_motion:free_joints": "emdeg.simulation.plant.loops:free_joints",
-        "emdeg.simulation.pictures.stick_figures:skeleton": "emdeg.simulation.pictures.loops:skeleton",
+        "emdeg.simulation.pictures.skeleton:closing_strokes": "emdeg.simulation.pictures.loops:closing_strokes",
         "emdeg.identification.regressors:by_motors": "emdeg.identification.loop_regressors:by_motors",
         "emdeg.identification.regressors:described": "emdeg.identification.loop_regressors:described",
         "emdeg.identification.regressors:own_regressor": "emdeg.identification.loop_regressors:own_regressor",

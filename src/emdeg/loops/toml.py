@@ -20,11 +20,9 @@ from emdeg.robot import (
     TomlTable,
     about,
     angle,
-    array,
     number,
     of_pose,
     quoted,
-    single,
     to_pose,
 )
 
@@ -32,7 +30,7 @@ from emdeg.robot import (
 def read_loops(top: TomlTable, bodies: Sequence[Body]) -> ConstraintsDraft:
     """What the tables [[rod]], [[closure]] and [loops] of a robot file with these bodies say."""
     turning = {body.joint: body.kind == "revolute" for body in bodies if body.kind != "fixed"}
-    rods, closures, loops = array(top, "rod"), array(top, "closure"), single(top, "loops")
+    rods, closures, loops = top.array("rod", named=True), top.array("closure", named=True), top.subtable("loops")
     if not rods and not closures:
         if loops is not None:
             raise loops.error("there is no [[rod]] and no [[closure]] that closes a loop")

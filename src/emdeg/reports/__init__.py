@@ -6,7 +6,6 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.reports import robot_tables
-    from emdeg.reports.charts import Curve, curves
     from emdeg.reports.closed_loops import reach
     from emdeg.reports.code_part import module
     from emdeg.reports.equations_part import EquationsFound, equations, slider_levels

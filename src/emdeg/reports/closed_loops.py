@@ -10,12 +10,11 @@ import numpy as np
 from emdeg.algebra import Floats
 from emdeg.analysis import SampledMotion, point_to_point
 from emdeg.approximation import TradeoffPoint
-from emdeg.documents import Equation, Folded, Item, MatrixEquation, Note, Paragraph, Section, Verbatim, line
+from emdeg.documents import ChartBar, Equation, Folded, Item, MatrixEquation, Note, Paragraph, Section, Verbatim, line
 from emdeg.dynamics import kind_of
 from emdeg.errors import RobotError, StateError
 from emdeg.loops import Anchor, joint_positions, linkage_of, ready
 from emdeg.loops.equations import LOOP_PARTS, LoopModel, default_parts, derive_loops
-from emdeg.reports.charts import ChartBar
 from emdeg.reports.equations_part import EquationsFound
 from emdeg.reports.scene import number
 from emdeg.reports.subject import FRAMES, SECONDS, Subject

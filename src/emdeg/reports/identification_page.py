@@ -12,6 +12,7 @@ from emdeg.documents import (
     INK,
     ORANGE,
     SOFT,
+    Curve,
     Document,
     Figure,
     Figures,
@@ -20,10 +21,11 @@ from emdeg.documents import (
     Paragraph,
     Section,
     Table,
+    curves,
+    joint_curves,
 )
 from emdeg.identification import Estimate, Identification, TermTest, Validation
 from emdeg.reports import html
-from emdeg.reports.charts import WIDTH, Curve, curves, key_of
 
 SHOWN = 900
 """Points of a curve."""
@@ -67,16 +69,8 @@ def identified_document(found: Identification, checked: Validation, own: bool, c
 
 def _explained(checked: Validation, own: bool) -> Section:
     rows, t = _shown(checked)
-    measured, predicted = checked.samples.tau[rows], checked.predicted[rows]
-    names = (("measured", SOFT, (), 1.0), ("predicted", BLUE, (), 1.8))
-    figures = []
-    key: list[Curve] = []
-    for k, joint in enumerate(checked.joints):
-        key = [
-            Curve(name, _numbers(values[:, k]), colour, dash, wide)
-            for (name, colour, dash, wide), values in zip(names, (measured, predicted))
-        ]
-        figures.append(Figure(f"explained{k + 1}", curves(t, key, joint.joint, "time [s]", joint.unit)))
+    measured, predicted = map(_numbers, (checked.samples.tau[rows], checked.predicted[rows]))
+    series = (Curve("measured", measured, SOFT, (), 1.0), Curve("predicted", predicted, BLUE, (), 1.8))
     table = Table(
         ("joint", "left, rms", "of the effort", "worst", "noise", "model error", "", "dominated by"),
         tuple(
@@ -97,17 +91,16 @@ def _explained(checked: Validation, own: bool) -> Section:
     )
     items: list[Item] = [Paragraph(words) if own else Note(words, warning=True)]
     caption = f"Measured and predicted efforts, the first {t[-1] - t[0]:.3g} s."
-    items += [Figures((Figure("explained_key", key_of(key, WIDTH)),)), Figures(tuple(figures), caption), table]
+    items += [*joint_curves("explained", t, _joints(checked), series, caption), table]
     return Section("explained", "Measured and predicted", tuple(items))
 
 
 def _left(checked: Validation) -> Section:
     rows, t = _shown(checked)
     rest = checked.samples.tau[rows] - checked.predicted[rows]
-    over_time, with_itself = [], []
+    left = (Curve("left", _numbers(rest), ORANGE, (), 1.0),)
+    with_itself = []
     for k, joint in enumerate(checked.joints):
-        line = Curve("left", _numbers(rest[:, k]), ORANGE, (), 1.0)
-        over_time.append(Figure(f"left{k + 1}", curves(t, [line], joint.joint, "time [s]", joint.unit)))
         lags = [float(lag) for lag in range(len(joint.correlation) + 1)]
         bound = [joint.bound] * len(lags)
         lines = [
@@ -129,7 +122,7 @@ def _left(checked: Validation) -> Section:
         "Whiteness (Ljung and Box)",
     )
     items: tuple[Item, ...] = (
-        Figures(tuple(over_time), "What is left of the efforts."),
+        *joint_curves("left", t, _joints(checked), left, "What is left of the efforts."),
         Figures(
             tuple(with_itself), "How what is left correlates with itself; of white noise 95% lies between the lines."
         ),
@@ -154,13 +147,9 @@ def _contributions(checked: Validation) -> Section:
         ),
         "rms of what each part of the model gives",
     )
-    colours = dict(zip(parts, ((BLUE, (8.0, 3.0, 2.0, 3.0)), (ORANGE, (2.0, 3.0)), (GREEN, (6.0, 3.0)), (INK, ()))))
-    figures = []
-    key: list[Curve] = []
-    for k, joint in enumerate(checked.joints):
-        key = [Curve(name, _numbers(checked.parts[name][rows, k]), *colours[name], 1.5) for name in parts]
-        figures.append(Figure(f"part{k + 1}", curves(t, key, joint.joint, "time [s]", joint.unit)))
-    items = (Figures((Figure("part_key", key_of(key, WIDTH)),)), Figures(tuple(figures)), table)
+    looks = ((BLUE, (8.0, 3.0, 2.0, 3.0)), (ORANGE, (2.0, 3.0)), (GREEN, (6.0, 3.0)), (INK, ()))
+    series = [Curve(name, _numbers(checked.parts[name][rows]), *look) for name, look in zip(parts, looks)]
+    items = (*joint_curves("part", t, _joints(checked), series), table)
     return Section("parts", "Which terms explain how much", items)
 
 
@@ -216,8 +205,12 @@ def _shown(checked: Validation) -> tuple[slice, list[float]]:
     return rows, [round(float(v), 6) for v in samples.t[rows]]
 
 
-def _numbers(values: Array) -> tuple[float, ...]:
-    return tuple(float(f"{v:.6g}") for v in np.nan_to_num(values))
+def _numbers(values: Array) -> Array:
+    return np.vectorize(lambda v: float(f"{v:.6g}"), otypes=[float])(np.nan_to_num(values))
+
+
+def _joints(checked: Validation) -> list[tuple[str, str]]:
+    return [(joint.joint, joint.unit) for joint in checked.joints]
 
 
 def _plus(value: Estimate | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from emdeg._version import __version__
 from emdeg.codegen import Artefact, may_replace, write_files
-from emdeg.documents import FOLDER, Document, figures, write_pdf
+from emdeg.documents import FOLDER, Document, figures, saved
 from emdeg.errors import RobotError
 from emdeg.reports import html, latex
 from emdeg.reports.code_part import code, page_programs
@@ -53,7 +53,7 @@ class Report:
         """
         files = {PAGE: self.html.encode(), SOURCE: self.latex.encode()}
         for figure in figures(self.document):
-            files[f"{FOLDER}/{figure.name}.pdf"] = write_pdf(figure.drawing)
+            files[f"{FOLDER}/{figure.name}.pdf"] = saved(figure.drawing.figure, "pdf")
         return replace(self, files=tuple(write_files(files, Path(out), force)))
 
 

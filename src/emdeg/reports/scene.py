@@ -1,22 +1,24 @@
 """The robot in space: what the page's script needs to draw and move it, and one view drawn beforehand.
 
 A link's frame in its parent's is a constant transform followed by its joint's own motion along or about z, so the
-script needs no more than these transforms to show any configuration. Links are drawn along their Denavit-Hartenberg
-offsets: from the parent's origin along its z (b), along the common normal (a), along the own z (d).
+script needs no more than these transforms to show any configuration. It draws the line figure of
+`emdeg.simulation.pictures`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.documents import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Figure, Line, Shape, Text, shortened
+from emdeg.documents import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Drawing, Figure, canvas, name_text, shortened
 from emdeg.dynamics.functions import forward_kinematics, link_transforms
 from emdeg.reports.items import Scene
 from emdeg.reports.subject import Subject
-from emdeg.robot import BASE, Inertia, Robot, by_kind
+from emdeg.robot import Inertia, Robot, by_kind
+from emdeg.simulation.pictures import joined, line_figure
 
 AZIMUTH, ELEVATION = 0.9, 0.42
 """The first view [rad]."""
@@ -28,7 +30,7 @@ def scene(subject: Subject, module: str = "") -> Scene:
     robot = subject.drawable
     tree = robot.open_tree
     data = scene_data(subject, robot, tree)
-    return Scene(data, Figure("frames", still(data), ""), module)
+    return Scene(data, Figure("frames", still(tree, robot, data), ""), module)
 
 
 def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
@@ -77,7 +79,7 @@ def scene_data(subject: Subject, robot: Robot, tree: Robot) -> dict[str, Any]:
         data["speeds"] = [[number(v) for v in row] for row in subject.motion.qd[::2]]
         data["accelerations"] = [[number(v) for v in row] for row in subject.motion.qdd[::2]]
         data["seconds"] = float(subject.motion.t[-1])
-    data["extent"] = _extent(data)
+    data["extent"] = _extent(robot, data.get("motion") or [data["start"]])
     return data
 
 
@@ -114,58 +116,16 @@ def _body(inertia: Inertia) -> dict[str, Any]:
     return body
 
 
-def frames_at(data: dict[str, Any], q: Array) -> list[Array]:
-    """Every link's 4 x 4 frame in the base at joint positions q: what the page's script computes, too."""
-    found: list[Array] = []
-    for link, x in zip(data["links"], q):
-        before = np.eye(4) if link["parent"] == BASE else found[link["parent"]]
-        own = np.eye(4)
-        if link["slides"]:
-            own[2, 3] = x
-        else:
-            own[:2, :2] = [[np.cos(x), -np.sin(x)], [np.sin(x), np.cos(x)]]
-        found.append(before @ _matrix(link["T"]) @ own)
-    return found
-
-
-def skeleton(data: dict[str, Any], q: Array) -> list[tuple[str, list[Array]]]:
-    """(kind, points in the base frame): "link" for each link, "rod" for what closes loops, "tool"."""
-    frames = frames_at(data, q)
-    found: list[tuple[str, list[Array]]] = []
-    for link, frame, x in zip(data["links"], frames, q):
-        parent = np.eye(4) if link["parent"] == BASE else frames[link["parent"]]
-        d = link["d"] + (x if link["slides"] else 0.0)
-        start = parent[:3, 3]
-        path = [start, start + link["b"] * parent[:3, 2], frame[:3, 3] - d * frame[:3, 2], frame[:3, 3]]
-        found.append(("virtual" if link["virtual"] else "link", path))
-    for rod in data["rods"]:
-        ends = []
-        for key in ("a", "b"):
-            frame = np.eye(4) if rod[key]["link"] == BASE else frames[rod[key]["link"]]
-            ends.append(frame[:3, :3] @ np.array(rod[key]["p"]) + frame[:3, 3])
-        # From the link's origin to the rod's end: the arm that carries it.
-        for key, end in zip(("a", "b"), ends):
-            if rod[key]["link"] != BASE:
-                found.append(("link", [frames[rod[key]["link"]][:3, 3], end]))
-        found.append(("rod", ends))
-    tool = data["tool"]
-    if tool["link"] != BASE:
-        last = frames[tool["link"]]
-        found.append(("tool", [last[:3, 3], (last @ _matrix(tool["T"]))[:3, 3]]))
-    return found
-
-
-def _extent(data: dict[str, Any]) -> dict[str, Any]:
+def _extent(tree: Robot, rows: list[list[float]]) -> dict[str, Any]:
     """The middle of what the motion sweeps and the radius about it."""
-    rows = data.get("motion") or [data["start"]]
-    points = [p for q in rows[:: max(1, len(rows) // 8)] for _, path in skeleton(data, np.array(q)) for p in path]
-    cloud = np.array([*points, np.zeros(3)])
+    points, _ = joined(line_figure(tree, np.array(rows[:: max(1, len(rows) // 8)])))
+    cloud = np.array([*points.reshape(-1, 3), np.zeros(3)])
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     radius = max(float(np.linalg.norm(high - low)) / 2, 1e-3)
     return {"middle": [number(v) for v in (low + high) / 2], "radius": number(radius)}
 
 
-def still(data: dict[str, Any], wide: float = 470.0, tall: float = 330.0) -> Drawing:
+def still(tree: Robot, robot: Robot, data: dict[str, Any], wide: float = 470.0, tall: float = 330.0) -> Drawing:
     """The first view as lines."""
     q = np.array(data["start"])
     middle, radius = np.array(data["extent"]["middle"]), data["extent"]["radius"]
@@ -177,29 +137,29 @@ def still(data: dict[str, Any], wide: float = 470.0, tall: float = 330.0) -> Dra
         p = point - middle
         return wide / 2 + scale * float(p @ right), tall / 2 - scale * float(p @ up)
 
-    shapes: list[Shape] = []
-    step, floor = radius / 2, min(0.0, *(p[2] for _, path in skeleton(data, q) for p in path))
+    drawing, sheet = canvas(wide, tall, "The robot's frames in space")
+
+    def line(points: Iterable[Array], colour: str, width: float) -> None:
+        sheet.plot(*zip(*map(at, points)), color=colour, linewidth=width, solid_capstyle="round")
+
+    strokes = line_figure(robot, q[None])
+    step, floor = radius / 2, min(0.0, joined(strokes)[0][..., 2].min())
     for k in range(-2, 3):
         for a, b in (((k, -2), (k, 2)), ((-2, k), (2, k))):
-            ends = [np.array([step * e[0], step * e[1], floor]) for e in (a, b)]
-            shapes.append(Line(tuple(at(e) for e in ends), FAINT))
-    for kind, path in skeleton(data, q):
-        colour, width = {"rod": (SOFT, 2.0), "tool": (SOFT, 3.0), "virtual": (FAINT, 1.5)}.get(kind, ("#7d8a97", 6.0))
-        shapes.append(Line(tuple(at(p) for p in path), colour, width))
-    for link, frame in zip(data["links"], frames_at(data, q)):
+            line([np.array([step * e[0], step * e[1], floor]) for e in (a, b)], FAINT, 1.0)
+    looks = {"rod": (SOFT, 2.0), "tool": (SOFT, 3.0), "virtual": (FAINT, 1.5), "link": ("#7d8a97", 6.0)}
+    for stroke in strokes:
+        line(stroke.points[0], *looks[stroke.kind])
+    for link, frame in zip(data["links"], link_transforms(tree, q)):
         if link["virtual"]:
             continue
         o = frame[:3, 3]
         for axis, colour in enumerate((ORANGE, GREEN, BLUE)):
-            shapes.append(Line((at(o), at(o + 0.16 * radius * frame[:3, axis])), colour, 1.6))
-        shapes.append(Dot(*at(o), 3.5, INK))
+            line((o, o + 0.16 * radius * frame[:3, axis]), colour, 1.6)
+        line((o, o), INK, 7.0)
         x, y = at(o)
-        shapes.append(Text(x + 7, y - 6, shortened(link["name"], 30), 10))
-    return Drawing(wide, tall, tuple(shapes), "The robot's frames in space")
-
-
-def _matrix(rows: list[float]) -> Array:
-    return np.array([*rows, 0.0, 0.0, 0.0, 1.0]).reshape(4, 4)
+        sheet.text(x + 7, y - 6, name_text(shortened(link["name"], 30)), fontsize=10, color=INK)
+    return drawing
 
 
 def _rounded(T: Array) -> list[float]:

@@ -9,11 +9,28 @@ import numpy as np
 
 from emdeg.analysis import gravity_ceiling
 from emdeg.bounds import Extremes, SearchLimits, extremes
-from emdeg.documents import BLUE, GREEN, INK, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table
+from emdeg.documents import (
+    BLUE,
+    GREEN,
+    INK,
+    ORANGE,
+    Curve,
+    Figure,
+    Figures,
+    Item,
+    Note,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    joint_curves,
+    matrix,
+    readable,
+    spans,
+)
 from emdeg.dynamics.functions import numeric
 from emdeg.equations import derive
 from emdeg.errors import OverBudget
-from emdeg.reports.charts import WIDTH, Curve, Span, curves, key_of, matrix, readable, spans
 from emdeg.reports.subject import Subject, where_it_moves
 from emdeg.robot import Joint, by_kind
 
@@ -184,34 +201,24 @@ def _motion(subject: Subject) -> list[Item]:
     scale = np.abs(total).max(axis=0) + 1e-300
     for part in (gravity, speeds, inertia):  # what is zero but for rounding is zero
         part[:, np.abs(part).max(axis=0) < 1e-9 * scale] = 0.0
-    parts = (
-        ("total", total, INK, (), 2.0),
-        ("gravity", gravity, GREEN, (6.0, 3.0), 1.5),
-        ("speeds", speeds, ORANGE, (2.0, 3.0), 1.5),
-        ("accelerations", inertia, BLUE, (8.0, 3.0, 2.0, 3.0), 1.5),
+    series = (
+        Curve("total", total, INK, (), 2.0),
+        Curve("gravity", gravity, GREEN, (6.0, 3.0)),
+        Curve("speeds", speeds, ORANGE, (2.0, 3.0)),
+        Curve("accelerations", inertia, BLUE, (8.0, 3.0, 2.0, 3.0)),
     )
-    figures = []
-    t = [round(float(v), 6) for v in motion.t]
-    rows: list[Curve] = []
-    for k, joint in enumerate(robot.driven):
-        rows = [Curve(name, tuple(map(float, v[:, k])), colour, dash, wide) for name, v, colour, dash, wide in parts]
-        unit = "N m" if joint.kind == "revolute" else "N"
-        figures.append(Figure(f"effort{k + 1}", curves(t, rows, joint.name, "time [s]", unit)))
-    key = Figure("effort_key", key_of(rows, WIDTH))
+    units = ["N m" if joint.kind == "revolute" else "N" for joint in robot.driven]
     where = where_it_moves(subject)
-    peak = np.abs(total).max(axis=0)
+    peaks = np.array([np.abs(v).max(axis=0) for v in (total, gravity, speeds, inertia)])
     table = Table(
         ("joint", "peak effort", "of gravity", "of speeds", "of accelerations", ""),
         tuple(
-            (
-                joint.name,
-                readable(float(peak[k])),
-                *(readable(float(np.abs(v[:, k]).max())) for v in (gravity, speeds, inertia)),
-                "N m" if joint.kind == "revolute" else "N",
-            )
-            for k, joint in enumerate(robot.driven)
+            (joint.name, *map(readable, map(float, peaks[:, k])), unit)
+            for k, (joint, unit) in enumerate(zip(robot.driven, units))
         ),
         "Largest values along the motion",
     )
     caption = f"Efforts of the driven joints along a motion of {motion.t[-1]:g} s {where}, from rest to rest."
-    return [Figures((key,)), Figures(tuple(figures), caption), table]
+    t = [round(float(v), 6) for v in motion.t]
+    joints = [(joint.name, unit) for joint, unit in zip(robot.driven, units)]
+    return [*joint_curves("effort", t, joints, series, caption), table]

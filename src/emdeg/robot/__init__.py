@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from emdeg.robot.fields import (
         as_joints,
         as_real,
+        by_name,
         flag,
         joint_index,
         joint_list,
-        need_table,
         numbers,
         optional_real,
         per_joint,
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     )
     from emdeg.robot.template import LOOP_TEMPLATE, TEMPLATE
     from emdeg.robot.toml_reader import read_toml
-    from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, array, kind_of, single
+    from emdeg.robot.toml_table import MAX_BYTES, Fields, Remarks, TomlDocument, TomlTable, kind_of, optional
     from emdeg.robot.toml_writer import angle, number, quoted, to_toml
     from emdeg.robot.transform import ExactTransform, about, of_pose, to_pose
     from emdeg.robot.urdf_writer import with_inertials

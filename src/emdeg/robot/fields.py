@@ -132,8 +132,9 @@ def joint_list(table: TomlTable, key: str, robot: Robot, joints: Sequence[Joint]
     return tuple(joint_index(table, name, robot, key, joints) for name in value)
 
 
-def need_table(table: TomlTable, key: str) -> TomlTable:
-    found = table.subtable(key)
-    if found is None:
-        raise table.error(f"the table [{key}] is missing")
-    return found
+def by_name(table: TomlTable, key: str) -> dict[str, float]:
+    """Numbers by name; none where the table is missing."""
+    value = table.data.get(key, {})
+    if not isinstance(value, dict):
+        raise table.error(f"{key} must be a table of numbers by name", key)
+    return {name: as_real(table, one, f"{key}.{name}") for name, one in value.items()}

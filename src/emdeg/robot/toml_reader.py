@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from emdeg.algebra import ZERO, Exact
 from emdeg.robot.assembly import GRAVITY, Draft
@@ -26,27 +27,9 @@ from emdeg.robot.model import (
     Vector,
 )
 from emdeg.robot.normal_form import Body
-from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, Remarks, TomlDocument, TomlTable, array, single
+from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, SCHEMA, Fields, TomlTable
 from emdeg.robot.transform import ExactTransform, about, move_inertia, of_pose, turn
 
-SCHEMA = 1
-_ROBOT = (
-    "schema",
-    "name",
-    "title",
-    "source",
-    "convention",
-    "gravity",
-    "nonphysical",
-    "notes",
-    "base",
-    "tool",
-    "link",
-    "frame",
-    "payload",
-    "tolerances",
-    "sources",
-)
 _DH = ("alpha", "a", "theta", "d")
 _EXTRA = ("gamma", "b", "beta")
 _LIMITS = ("lower", "upper", "velocity", "effort")
@@ -72,36 +55,55 @@ _PARAMETERS = {
 """What a path in [tolerances] or [sources] may end in, after a link's or joint's name."""
 
 
+def _robot_name(table: TomlTable, key: str) -> str:
+    name = table.text(key)
+    if not re.fullmatch(r"[a-z0-9_]{1,64}", name):
+        raise table.error(f"{key} must be 1 to 64 characters of a-z, 0-9 and _, not {name[:40]!r}", key)
+    return name
+
+
+def _of_extension(table: TomlTable, key: str) -> None:
+    """A section that the kind of mechanism reads."""
+
+
+TEXT = partial(TomlTable.text, default="")
+_ROBOT: Fields = {
+    "schema": TomlTable.schema,
+    "name": _robot_name,
+    **dict.fromkeys(("title", "source", "nonphysical"), TEXT),
+    "convention": partial(TomlTable.choice, choices=("modified", "standard")),
+    "gravity": TomlTable.vector,
+    "notes": partial(TomlTable.texts, default=()),
+    **dict.fromkeys(("base", "tool", "tolerances", "sources"), TomlTable.subtable),
+    **dict.fromkeys(("link", "frame", "payload"), TomlTable.array),
+}
+
+
 def read_toml(text: str, file: str) -> Draft:
     """The robot that `text` describes, not yet merged, locked or checked; `file` names it in messages."""
-    document = TomlDocument(text, file)
-    remarks = Remarks()
-    top = TomlTable(document.data, document, remarks)
-    top.only((*_ROBOT, *(key for kind in known_kinds() for key in kind.sections)))
-    _check_schema(top)
-    name = top.text("name")
-    if not re.fullmatch(r"[a-z0-9_]{1,64}", name):
-        raise top.error(f"name must be 1 to 64 characters of a-z, 0-9 and _, not {name[:40]!r}", "name")
+    top = TomlTable.of_file(text, file)
+    sections = (key for kind in known_kinds() for key in kind.sections)
+    found = top.read({**_ROBOT, **dict.fromkeys(sections, _of_extension)})
+    remarks, name = top.remarks, found["name"]
     root, base = _base(top)
-    bodies = _bodies(top, root)
+    standard = found["convention"] == "standard"
+    bodies = _bodies(top, root, standard)
     written, sources = _written_remarks(top, bodies)
     tolerances = remarks.tolerances | written
-    elsewhere = _stated_elsewhere(tolerances, bodies) if top.data.get("convention") == "standard" else []
+    elsewhere = _stated_elsewhere(tolerances, bodies) if standard else []
     return Draft(
         name=name,
         bodies=tuple(bodies),
         root=root,
         base=base,
         tool=_tool(top, bodies),
-        gravity=top.vector("gravity") or GRAVITY,
+        gravity=found["gravity"] or GRAVITY,
         payloads=_payloads(top, bodies[-1].name),
         frames=tuple(_frames(top)),
-        title=top.text("title", ""),
-        source=top.text("source", ""),
-        nonphysical=top.text("nonphysical", ""),
+        **{key: found[key] for key in ("title", "source", "nonphysical")},
         tolerances={path: v for path, v in tolerances.items() if path not in elsewhere},
         sources=remarks.sources | sources,
-        notes=(*_notes(top), *_lost(elsewhere)),
+        notes=(*found["notes"], *_lost(elsewhere)),
         constraints=_constraints(top, bodies),
         file=file,
     )
@@ -109,23 +111,12 @@ def read_toml(text: str, file: str) -> Draft:
 
 def read_payloads(text: str, file: str, link: str) -> tuple[Payload, ...]:
     """The payloads of a file that holds nothing else; those that name no link are carried by `link`."""
-    document = TomlDocument(text, file)
-    top = TomlTable(document.data, document, Remarks())
-    top.only(("schema", "source", "payload"))
-    _check_schema(top)
-    top.text("source", "")
+    top = TomlTable.of_file(text, file)
+    top.read({"schema": TomlTable.schema, "source": TEXT, "payload": TomlTable.array})
     payloads = _payloads(top, link)
     if not payloads:
         raise top.error("it holds no [[payload]]")
     return payloads
-
-
-def _check_schema(top: TomlTable) -> None:
-    schema = top.data.get("schema")
-    if schema is None:
-        raise top.error(f"schema is missing: write schema = {SCHEMA} on the first line")
-    if schema != SCHEMA or isinstance(schema, bool):
-        raise top.error(f"schema must be {SCHEMA}: this emdeg knows no other", "schema")
 
 
 def _constraints(top: TomlTable, bodies: list[Body]) -> ConstraintsDraft:
@@ -138,7 +129,7 @@ def _constraints(top: TomlTable, bodies: list[Body]) -> ConstraintsDraft:
 
 
 def _base(top: TomlTable) -> tuple[str, ExactTransform]:
-    table = single(top, "base")
+    table = top.subtable("base")
     if table is None:
         return "base", ExactTransform()
     table.only(("name", "xyz", "rpy"))
@@ -146,7 +137,7 @@ def _base(top: TomlTable) -> tuple[str, ExactTransform]:
 
 
 def _tool(top: TomlTable, bodies: list[Body]) -> tuple[str, Pose] | None:
-    table = single(top, "tool")
+    table = top.subtable("tool")
     if table is None:
         return None
     table.only(("link", "xyz", "rpy"))
@@ -154,14 +145,14 @@ def _tool(top: TomlTable, bodies: list[Body]) -> tuple[str, Pose] | None:
 
 
 def _frames(top: TomlTable):
-    for table in array(top, "frame"):
+    for table in top.array("frame", named=True):
         table.only(("name", "link", "xyz", "rpy"))
         yield table.name("name"), table.name("link"), table.pose()
 
 
 def _payloads(top: TomlTable, link: str) -> tuple[Payload, ...]:
     payloads = []
-    for table in array(top, "payload"):
+    for table in top.array("payload", named=True):
         table.only(("name", "link", "mass", "com", *_COM_TENSOR))
         mass = table.number("mass")
         if mass is None:
@@ -172,20 +163,13 @@ def _payloads(top: TomlTable, link: str) -> tuple[Payload, ...]:
     return tuple(payloads)
 
 
-def _notes(top: TomlTable) -> tuple[str, ...]:
-    notes = top.data.get("notes", [])
-    if not isinstance(notes, list) or not all(type(note) is str and note.isprintable() for note in notes):
-        raise top.error("notes must be an array of lines of text", "notes")
-    return tuple(notes)
-
-
 def _written_remarks(top: TomlTable, bodies: list[Body]) -> tuple[dict[str, Fraction], dict[str, str]]:
     """The tables [tolerances] and [sources]: path -> value."""
     known = {name for body in bodies for name in (body.name, body.joint)}
     tolerances: dict[str, Fraction] = {}
     sources: dict[str, str] = {}
     for key in ("tolerances", "sources"):
-        table = single(top, key)
+        table = top.subtable(key)
         for path in () if table is None else table.data:
             assert table is not None
             if not any(path.startswith(f"{n}.") and path[len(n) + 1 :] in _PARAMETERS for n in known):
@@ -227,10 +211,9 @@ class _Row:
     row: Placement
 
 
-def _bodies(top: TomlTable, root: str) -> list[Body]:
-    standard = top.choice("convention", ("modified", "standard")) == "standard"
+def _bodies(top: TomlTable, root: str, standard: bool) -> list[Body]:
     rows: list[_Row] = []
-    for table in array(top, "link"):
+    for table in top.array("link", named=True):
         previous = rows[-1].body.name if rows else None
         rows.append(_link(table, root, previous, standard))
         if rows[-1].body.name == root:

@@ -1,11 +1,15 @@
-"""TOML files with a stranger's data: parsed within budgets, read table by table, every complaint with its line."""
+"""TOML files with untrusted data: parsed within budgets, read table by table, every error with file, line and rule.
+
+A table's schema is a mapping from its keys to what reads and checks each (`TomlTable.read`): methods of `TomlTable`,
+partially applied, and functions (table, key) -> value such as those of `emdeg.robot.fields`.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -134,6 +138,16 @@ class Remarks:
     sources: dict[str, str] = field(default_factory=dict)
 
 
+SCHEMA = 1
+Fields = Mapping[str, "Callable[[TomlTable, str], Any]"]
+"""A table's schema: key -> what reads and checks it."""
+
+
+def optional(read: Callable[[TomlTable, str], Any]) -> Callable[[TomlTable, str], Any]:
+    """The same for a key that may be missing: None then."""
+    return lambda table, key: read(table, key) if key in table else None
+
+
 @dataclass(frozen=True, slots=True)
 class TomlTable:
     """A table, where it stands in its file, and what it belongs to."""
@@ -145,6 +159,12 @@ class TomlTable:
     index: int = 0
     keys: tuple[str, ...] = ()
     body: str | None = None
+
+    @classmethod
+    def of_file(cls, text: str, file: str) -> TomlTable:
+        """The top of the file that holds `text`; `file` names it in messages."""
+        document = TomlDocument(text, file)
+        return cls(document.data, document, Remarks())
 
     def error(self, rule: str, key: str | None = None) -> RobotError:
         keys = self.keys if key is None else (*self.keys, key)
@@ -168,15 +188,57 @@ class TomlTable:
             rule = f"unknown key {key[:40]!r}{where}; " + (hint or f"known: {', '.join(known)}")
             raise self.error(rule, key)
 
+    def read(self, fields: Fields) -> dict[str, Any]:
+        """{key: value} of the table whose schema is `fields`; RobotError for any other key."""
+        self.only(tuple(fields))
+        return {key: read(self, key) for key, read in fields.items()}
+
+    def schema(self, key: str = "schema") -> int:
+        """The version of the file's form, which is 1."""
+        value = self.data.get(key)
+        if value is None:
+            raise self.error(f"{key} is missing: write {key} = {SCHEMA} on the first line")
+        if value != SCHEMA or isinstance(value, bool):
+            raise self.error(f"{key} must be {SCHEMA}: this emdeg knows no other", key)
+        return SCHEMA
+
     def subtable(self, key: str) -> TomlTable | None:
+        """The table under a key, None if there is none; in the top of the file it is a block [key] of its own."""
         value = self.data.get(key)
         if value is None:
             return None
         if not isinstance(value, dict):
             raise self.error(f"{key} must be a table, not {kind_of(value)}", key)
-        return self._inner(key, value)
+        if not self.table:
+            return replace(self, data=value, table=key)
+        return self.inner(key, value)
 
-    def _inner(self, key: str, data: Mapping[str, Any]) -> TomlTable:
+    def table_or_empty(self, key: str) -> TomlTable:
+        """The table under a key, an empty one if there is none."""
+        return self.subtable(key) or replace(self, data={}, table=key)
+
+    def array(self, key: str, named: bool = False) -> list[TomlTable]:
+        """The tables [[key]] of the file; `named` ones are the bodies that errors name."""
+        value = self.data.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+            raise self.error(f"write each {key} under its own [[{key}]], with two brackets", key)
+        if len(value) > BUDGET.links:
+            rule = f"it has {len(value)} x [[{key}]]; the budget is {BUDGET.links}"
+            raise TooLarge(rule, file=self.document.file)
+        names = [(_label(entry) or f"[[{key}]] number {i}") if named else None for i, entry in enumerate(value, 1)]
+        return [
+            replace(self, data=entry, table=key, index=i, body=name)
+            for i, (entry, name) in enumerate(zip(value, names))
+        ]
+
+    def one_of(self, *keys: str) -> str:
+        """The only one of these keys that is given; RobotError where none or several are."""
+        given = [key for key in keys if key in self]
+        if len(given) != 1:
+            raise self.error(f"give one of {', '.join(keys[:-1])} and {keys[-1]}", given[-1] if given else None)
+        return given[0]
+
+    def inner(self, key: str, data: Mapping[str, Any]) -> TomlTable:
         return replace(self, data=data, keys=(*self.keys, key))
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -205,10 +267,20 @@ class TomlTable:
             raise self.error(f"{key} must be {' or '.join(map(repr, choices))}, not {value[:40]!r}", key)
         return value
 
-    def integer(self, key: str, low: int, high: int) -> int | None:
+    def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        """A list of texts of one line each."""
+        value = self.data.get(key, default)
+        if value is None:
+            raise self.error(f"{key} is missing: a list of texts")
+        printable = isinstance(value, list | tuple) and all(type(one) is str and one.isprintable() for one in value)
+        if not printable:
+            raise self.error(f"{key} must be a list of texts of one line", key)
+        return tuple(value)
+
+    def integer(self, key: str, low: int, high: int, default: int | None = None) -> int | None:
         value = self.data.get(key)
         if value is None:
-            return None
+            return default
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise self.error(f"{key} must be a whole number from {low} to {high}", key)
         return value
@@ -299,7 +371,7 @@ class TomlTable:
         """The value of { value = .., tol = .., tol_percent = .., source = ".." }; the rest to the remarks."""
         if path is None:
             raise self.error(f"{key} cannot carry a tolerance or a source here", key)
-        inner = self._inner(key, value)
+        inner = self.inner(key, value)
         inner.only(("value", "tol", "tol_percent", "source"))
         if "value" not in value:
             raise inner.error("value is missing")
@@ -332,33 +404,9 @@ class TomlTable:
         return Exact.of(float(angle)).number if angle.pi_times else angle.radians
 
 
-def array(top: TomlTable, key: str) -> list[TomlTable]:
-    """The tables [[key]] of a document."""
-    value = top.data.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise top.error(f"write each {key} under its own [[{key}]], with two brackets", key)
-    if len(value) > BUDGET.links:
-        rule = f"it has {len(value)} x [[{key}]]; the budget is {BUDGET.links}"
-        raise TooLarge(rule, file=top.document.file)
-    return [
-        TomlTable(entry, top.document, top.remarks, key, i, body=_label(entry) or f"[[{key}]] number {i + 1}")
-        for i, entry in enumerate(value)
-    ]
-
-
 def _label(entry: Mapping[str, Any]) -> str | None:
     name = entry.get("name")
     return name[:64] if isinstance(name, str) and name.isprintable() else None
-
-
-def single(top: TomlTable, key: str) -> TomlTable | None:
-    """The table [key] of a document; None where it has none."""
-    value = top.data.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        raise top.error(f"{key} must be a table, not {kind_of(value)}", key)
-    return TomlTable(value, top.document, top.remarks, key)
 
 
 def kind_of(value: Any) -> str:
@@ -380,4 +428,4 @@ def _advice(value: Any, problem: ValueError) -> str:
     return str(problem)
 
 
-__all__ = ["MAX_PARAMETER_TERMS", "Remarks", "TomlTable", "array", "kind_of", "single"]
+__all__ = ["MAX_PARAMETER_TERMS", "SCHEMA", "Fields", "Remarks", "TomlTable", "kind_of", "optional"]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.documents import BLUE, GREEN, INK, ORANGE, Drawing, svg
+from emdeg.documents import BLUE, GREEN, INK, ORANGE, Curve, Drawing, curves, svg
 from emdeg.dynamics import kind_of
 from emdeg.errors import BadRequest, RobotError
-from emdeg.reports import Curve, Subject, curves
+from emdeg.reports import Subject
 from emdeg.robot import Robot
 from emdeg.simulation import Law, Motion, PointToPoint, abbreviated_model, computed_torque, pd, quintic, simulate
 

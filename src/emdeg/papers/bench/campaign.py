@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,8 @@ from emdeg.documents import Shown
 from emdeg.errors import RobotError
 from emdeg.papers.bench.formulas import Measured, reading
 from emdeg.robot import (
-    BUDGET,
-    Remarks,
+    Fields,
     Robot,
-    TomlDocument,
     TomlTable,
     as_real,
     by_kind,
@@ -30,6 +29,7 @@ from emdeg.robot import (
     library_names,
     load,
     need_numbers,
+    optional,
     per_joint,
     read_text,
     real,
@@ -39,7 +39,6 @@ AXES = ("x", "y", "z")
 MOMENTS = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 SIZES = {"cylinder": ("radius", "length", "inner_radius"), "sphere": ("radius",), "box": ("x", "y", "z")}
 """Shapes of uniform density -> their sizes [m]."""
-_TOP = ("schema", "name", "title", "source", "robot", "gravity", "nonphysical", "body", "drive")
 _BODY = ("name", "frame", "source", "mass", "density", "com", "swing", "shape", "plus", "minus", "pose", "diagonal")
 _SWING = ("distance", "other_distance", "length", "period", "frequency", "amplitude", "source")
 _SPRING = ("stiffness", "period", "frequency", "damping", "peaks", "feedback")
@@ -154,8 +153,7 @@ class Campaign(Shown):
 def read_campaign(path: str | PathLike[str]) -> Campaign:
     """The campaign in a TOML file; RobotError names the line at fault."""
     file = fspath(path)
-    document = TomlDocument(read_text(file), file)
-    return _Reader(TomlTable(document.data, document, Remarks()), file).campaign()
+    return _Reader(TomlTable.of_file(read_text(file), file), file).campaign()
 
 
 class _Reader:
@@ -167,50 +165,36 @@ class _Reader:
 
     def campaign(self) -> Campaign:
         top = self.top
-        top.only(_TOP)
-        if top.data.get("schema") != 1 or top.data["schema"] is True:
-            raise top.error("schema = 1 must stand at the top: the version of the campaign file's form", "schema")
-        self.robot = self._robot()
-        name = top.name("name", Path(self.file).stem)
-        gravity = self._reading(top, "gravity", "", positive=True) if "gravity" in top else None
-        bodies = [self._body(table) for table in self._tables("body")]
+        fields: Fields = {
+            "schema": TomlTable.schema,
+            "name": partial(TomlTable.name, default=Path(self.file).stem),
+            **dict.fromkeys(("title", "source", "nonphysical"), partial(TomlTable.text, default="")),
+            "robot": self._robot,
+            "gravity": optional(partial(self._reading, owner="", positive=True)),
+            "body": lambda top, key: tuple(map(self._body, top.array(key))),
+            "drive": lambda top, key: tuple(map(self._drive, top.array(key))),
+        }
+        found = top.read(fields)
+        del found["schema"]
+        bodies, drives = found.pop("body"), found.pop("drive")
         self._check_sums(bodies)
-        drives = [self._drive(table) for table in self._tables("drive")]
         if len({plan.joint for plan in drives}) < len(drives):
             raise top.error("two [[drive]] tables are about one joint", "drive")
         if not bodies and not drives:
             raise top.error("it has neither a [[body]] nor a [[drive]]")
-        return Campaign(
-            name,
-            self.robot,
-            self.readings,
-            tuple(bodies),
-            tuple(drives),
-            top.text("title", ""),
-            top.text("source", ""),
-            top.text("nonphysical", ""),
-            gravity,
-            self.file,
-        )
+        return Campaign(readings=self.readings, bodies=bodies, drives=drives, file=self.file, **found)
 
-    def _robot(self) -> Robot:
-        name = self.top.text("robot")
+    def _robot(self, top: TomlTable, key: str) -> Robot:
+        name = top.text(key)
         path = name if name in library_names() else str(Path(self.file).parent / name)
         robot = load(path, allow_nonphysical=True)
         need_numbers(robot)
         try:
             check_campaign(robot)
         except RobotError as problem:
-            raise self.top.error(problem.rule, "robot") from None
+            raise top.error(problem.rule, key) from None
+        self.robot = robot
         return robot
-
-    def _tables(self, key: str) -> list[TomlTable]:
-        value = self.top.data.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-            raise self.top.error(f"write each {key} under its own [[{key}]], with two brackets", key)
-        if len(value) > BUDGET.links:
-            raise self.top.error(f"it has more than {BUDGET.links} x [[{key}]]", key)
-        return [TomlTable(entry, self.top.document, Remarks(), key, i) for i, entry in enumerate(value)]
 
     def _body(self, table: TomlTable) -> BodyPlan:
         table.only((*_BODY, *MOMENTS))
@@ -220,7 +204,7 @@ class _Reader:
         if frame not in frames:
             known = ", ".join(link.name for link in self.robot.links)
             raise table.error(f"{self.robot.name} has no link or frame {frame[:40]!r}; links: {known}", "frame")
-        sums = {key: self._names(table, key) for key in ("plus", "minus")}
+        sums = {key: table.texts(key, ()) for key in ("plus", "minus")}
         swings = {axis: self._swing(inner, f"{name}.swing.{axis}") for axis, inner in self._axes(table, "swing")}
         moments = {key: self._reading(table, key, name) for key in MOMENTS if key in table}
         solid = self._solid(table, name)
@@ -260,13 +244,7 @@ class _Reader:
             raise table.error("mass must not be negative, and one that was weighed must be positive", "mass")
         return found
 
-    def _names(self, table: TomlTable, key: str) -> tuple[str, ...]:
-        value = table.data.get(key, [])
-        if not isinstance(value, list) or not all(type(entry) is str for entry in value):
-            raise table.error(f"{key} must be a list of bodies' names", key)
-        return tuple(value)
-
-    def _check_sums(self, bodies: list[BodyPlan]) -> None:
+    def _check_sums(self, bodies: tuple[BodyPlan, ...]) -> None:
         known: list[str] = []
         for index, body in enumerate(bodies):
             if body.name in known:
@@ -285,7 +263,7 @@ class _Reader:
             value = {str(axis): one for axis, one in zip(AXES, value)}
         if not isinstance(value, dict):
             raise table.error("com must be [x, y, z], or a table of x, y, z", "com")
-        inner = TomlTable(value, table.document, table.remarks, table.table, table.index, (*table.keys, "com"))
+        inner = table.inner("com", value)
         inner.only(AXES)
         return {axis: self._reading(inner, axis, f"{name}.com") for axis in value}
 
@@ -302,17 +280,12 @@ class _Reader:
         for key in ("distance", "length"):
             if key not in table:
                 raise table.error(f"{key} is missing")
-        self._one_of(table, "period", "frequency")
+        table.one_of("period", "frequency")
         keys = [key for key in _SWING if key in table and key != "source"]
         found = {key: self._reading(table, key, name, positive=key != "amplitude") for key in keys}
         if "amplitude" in found and not 0 <= self.readings[found["amplitude"]].mean < 2:
             raise table.error("amplitude must lie between 0 and 2 rad", "amplitude")
         return Swing(found)
-
-    def _one_of(self, table: TomlTable, *keys: str) -> None:
-        given = [key for key in keys if key in table]
-        if len(given) != 1:
-            raise table.error(f"say one of {' and '.join(keys)}", given[-1] if given else None)
 
     def _solid(self, table: TomlTable, name: str) -> Solid | None:
         inner = table.subtable("shape")
@@ -344,7 +317,7 @@ class _Reader:
         if sprung:
             if "stiffness" not in table:
                 raise table.error(f"{sprung[0]} needs stiffness: the spring that was commanded", sprung[0])
-            self._one_of(table, "period", "frequency")
+            table.one_of("period", "frequency")
             if "damping" in table and "peaks" in table:
                 raise table.error("damping follows from peaks: give one", "damping")
             if "inertia" in table:
@@ -392,10 +365,9 @@ class _Reader:
         value, name = table.data[key], f"{owner}.{key}" if owner else key
         if not isinstance(value, dict):
             return Reading(name, self._values(table, value, key), source=table.text("source", "") if owner else "")
-        inner = TomlTable(value, table.document, table.remarks, table.table, table.index, (*table.keys, key))
+        inner = table.inner(key, value)
         inner.only(("value", "values", "tol", "tol_percent", "over", "source"))
-        self._one_of(inner, "value", "values")
-        values = self._values(inner, inner.data.get("values", inner.data.get("value")), key)
+        values = self._values(inner, inner.data[inner.one_of("value", "values")], key)
         # The time of `over` periods: values and the instrument's tolerance shrink alike.
         over = real(inner, "over", 1.0, least=1.0)
         mean = abs(math.fsum(values) / len(values))

@@ -9,14 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from os import PathLike, fspath
 
 from emdeg.algebra import Expression, parsed
 from emdeg.documents import Shown
 from emdeg.errors import RobotError, TooLarge
-from emdeg.robot import Remarks, TomlDocument, TomlTable, optional_real, read_text
+from emdeg.robot import Fields, TomlTable, optional_real, read_text
 
-_TOP = ("schema", "title", "source", "robot", "payload", "claim", "average_claim", "constants", "define", "entries")
+TEXTS, CLAIMS, TABLES = (
+    ("title", "source", "robot", "payload"),
+    ("claim", "average_claim"),
+    ("constants", "define", "entries"),
+)
+_TOP: Fields = {
+    "schema": TomlTable.schema,
+    **dict.fromkeys(TEXTS, partial(TomlTable.text, default="")),
+    **dict.fromkeys(CLAIMS, partial(optional_real, least=0.0)),
+    **dict.fromkeys(TABLES, TomlTable.table_or_empty),
+}
 MOST_NAMES = 2000
 MOST_BITS = 2048
 """Of a constant's numerator and denominator: powers of powers grow without end."""
@@ -56,40 +67,22 @@ def read_printed(
 ) -> PrintedModel:
     """The model in a TOML file, as printed or with the file's own corrections; `constants` replace the file's."""
     file = fspath(path)
-    document = TomlDocument(read_text(file), file)
-    top = TomlTable(document.data, document, Remarks())
-    top.only(_TOP)
-    if top.data.get("schema") != 1 or top.data["schema"] is True:
-        raise top.error("schema = 1 must stand at the top: the version of the file's form", "schema")
-    tables = {key: _table(top, key) for key in ("constants", "define", "entries")}
+    top = TomlTable.of_file(read_text(file), file)
+    found = top.read(_TOP)
+    tables = {key: found[key] for key in TABLES}
     if sum(len(table.data) for table in tables.values()) > MOST_NAMES:
         raise top.error(f"it has more than {MOST_NAMES} names")
     entries = {name: _entry(tables["entries"], name, corrected) for name in tables["entries"].data}
     if not entries:
         raise top.error("it has no [entries]")
-    claims = [optional_real(top, key, least=0.0) for key in ("claim", "average_claim")]
+    define = tables["define"]
     return PrintedModel(
-        top.text("title", ""),
-        top.text("source", ""),
-        top.text("robot", ""),
-        top.text("payload", ""),
-        claims[0],
-        claims[1],
-        _constants(tables["constants"], constants or {}, corrected),
-        {
-            name: _expression(tables["define"], name, _text(tables["define"], name, corrected))
-            for name in tables["define"].data
-        },
-        entries,
-        file,
+        **{key: found[key] for key in (*TEXTS, *CLAIMS)},
+        constants=_constants(tables["constants"], constants or {}, corrected),
+        define={name: _expression(define, name, _text(define, name, corrected)) for name in define.data},
+        entries=entries,
+        file=file,
     )
-
-
-def _table(top: TomlTable, key: str) -> TomlTable:
-    value = top.data.get(key, {})
-    if not isinstance(value, dict):
-        raise top.error(f"{key} must be a table", key)
-    return TomlTable(value, top.document, top.remarks, key)
 
 
 def _constants(table: TomlTable, given: Mapping[str, str], corrected: bool) -> dict[str, Fraction | None]:
@@ -144,7 +137,7 @@ def _text(table: TomlTable, name: str, corrected: bool) -> str:
     """What stands there: a number, an expression, or { printed = .., correct = .. }."""
     value = table.data[name]
     if isinstance(value, dict):
-        inner = TomlTable(value, table.document, table.remarks, table.table, table.index, (*table.keys, name))
+        inner = table.inner(name, value)
         inner.only(("printed", "correct"))
         key = "correct" if corrected and "correct" in value else "printed"
         if key not in value or ("printed" not in value and table.table != "constants"):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import numpy as np
 
+from emdeg.documents import COLOURS, line_style, name_text, saved
 from emdeg.simulation.scenarios.outcome import Outcome, effort_name
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#7F7F7F")
-STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
-"""Told apart without colour, too."""
 
 
 def outcome_figure(outcome: Outcome) -> Any:
@@ -33,17 +29,17 @@ def outcome_figure(outcome: Outcome) -> Any:
         width = 6 // len(groups)
         axes = _axes(figure, grid[0, i * width : (i + 1) * width], f"position [{unit}]")
         for c in columns:
-            label = _plain(robot.coordinates[present.order[c]].name)
-            axes.plot(t, shown["q"][:, c], color=COLOURS[c % 8], linestyle=STYLES[c % 8], label=label, linewidth=1.4)
+            label = name_text(robot.coordinates[present.order[c]].name)
+            axes.plot(t, shown["q"][:, c], label=label, **line_style(c))
         axes.legend(loc="best", ncols=2, fontsize=8)
     for c, k in enumerate(present.motors):
         unit = "N m" if robot.driven[k].kind == "revolute" else "N"
-        name = _plain(effort_name(present, robot, k))
+        name = name_text(effort_name(present, robot, k))
         axes = _axes(figure, grid[1 + c // 3, 2 * (c % 3) : 2 * (c % 3) + 2], f"{name} [{unit}]")
-        axes.plot(t, shown["tau"][:, c], color=COLOURS[c % 8], linewidth=1.4)
+        axes.plot(t, shown["tau"][:, c], color=COLOURS[c % len(COLOURS)], linewidth=1.6)
     if balances:
         _balances(outcome, _axes(figure, grid[-1, :], "drift of constants"))
-    figure.suptitle(_plain(outcome.scenario.title or f"{robot.name}: {outcome.scenario.name}"))
+    figure.suptitle(name_text(outcome.scenario.title or f"{robot.name}: {outcome.scenario.name}"))
     return figure
 
 
@@ -65,24 +61,14 @@ def _balances(outcome: Outcome, axes: Any) -> None:
         curves.append(("loops open by [m, m$^2$, 1]", inv.closure))
     for m, k in enumerate(inv.joints):
         name = outcome.robot.coordinates[k].name
-        curves.append((f"momentum of {_plain(name)} less impulse", inv.momentum_balance[..., m]))
+        curves.append((f"momentum of {name_text(name)} less impulse", inv.momentum_balance[..., m]))
     for i, (label, values) in enumerate(curves):
         worst = np.abs(values).reshape(-1, len(t)).max(axis=0)
         worst = np.where(worst > 0, worst, np.nan)
-        axes.semilogy(t, worst, color=COLOURS[i], linestyle=STYLES[i], label=label)
+        axes.semilogy(t, worst, label=label, **line_style(i))
     axes.legend(loc="best", fontsize=8)
-
-
-def _plain(text: str) -> str:
-    """A name from a file, shown as it is: matplotlib would read $ as mathematics."""
-    return text.replace("$", r"\$")
 
 
 def figure_bytes(outcome: Outcome) -> bytes:
     """The figure as PNG."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    figure, target = outcome_figure(outcome), io.BytesIO()
-    FigureCanvasAgg(figure)
-    figure.savefig(target, dpi=130, format="png")
-    return target.getvalue()
+    return saved(outcome_figure(outcome), "png")

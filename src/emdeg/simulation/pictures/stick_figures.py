@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from html import escape
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.documents import write_whole
-from emdeg.dynamics.functions import forward_kinematics, link_transforms
+from emdeg.dynamics import kind_of
 from emdeg.errors import ScenarioError
-from emdeg.robot import BASE, Robot, by_kind
+from emdeg.robot import Robot
+from emdeg.simulation.pictures.skeleton import Stroke, joined, line_figure
 
 FRAMES_PER_SECOND = 25
 MOST_FRAMES = 1500
 SIZE, FINE = 480, 2
 """A GIF's width [pixels], drawn finer by this factor and reduced."""
-
-
-@by_kind
-def skeleton(robot: Robot, q: Array) -> tuple[Array, list[tuple[int, int]]]:
-    """(points, bones): points (k, n + 2, 3) [m] are base, link origins and tool; bones join two of them."""
-    count = len(q)
-    points = np.zeros((count, robot.n + 2, 3))
-    points[:, 1:-1] = link_transforms(robot, q)[..., :3, 3]
-    points[:, -1] = forward_kinematics(robot, q)[..., :3, 3]
-    bones = [(0 if link.parent == BASE else link.parent + 1, k + 1) for k, link in enumerate(robot.links)]
-    bones.append((robot.tool.link + 1, robot.n + 1))
-    return points, bones
 
 
 KINDS = (".gif", ".html")
@@ -48,16 +39,18 @@ def animation(robot: Robot, t: Array, q: Array, kind: str, title: str = "") -> b
     frames = round(float(t[-1] - t[0]) * FRAMES_PER_SECOND) + 1
     times = np.linspace(t[0], t[-1], min(max(frames, 2), MOST_FRAMES))
     shown = np.stack([np.interp(times, t, column) for column in q.T], axis=1)
-    points, bones = skeleton(robot, shown)
+    shown = kind_of(robot).joint_positions(robot, shown)
+    strokes = [stroke for stroke in line_figure(robot, shown) if stroke.kind != "virtual"]
     if kind == ".gif":
-        return _gif(points, bones, times, title or robot.name)
-    return page(points, bones, times, title or robot.name).encode()
+        return _gif(strokes, times, title or robot.name)
+    return page(strokes, times, title or robot.name).encode()
 
 
-def _gif(points: Array, bones: list[tuple[int, int]], times: Array, title: str) -> bytes:
+def _gif(strokes: Sequence[Stroke], times: Array, title: str) -> bytes:
     """Drawn with Pillow, which matplotlib brings along: a hundred times faster than its own 3D axes."""
     from PIL import Image, ImageDraw
 
+    points, bones = joined(strokes)
     low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
     size = max(float(np.linalg.norm(high - low)), 0.2)
     view = _View((low + high) / 2, 0.85 * SIZE * FINE / size)
@@ -97,91 +90,9 @@ class _View:
         return (points - self._middle) @ self._matrix.T + SIZE * FINE / 2
 
 
-def page(points: Array, bones: list[tuple[int, int]], times: Array, title: str) -> str:
+def page(strokes: Sequence[Stroke], times: Array, title: str) -> str:
     """A self-contained page: the motion's points and a little script that draws and turns them."""
+    points, bones = joined(strokes)
     data = json.dumps({"points": np.round(points, 5).tolist(), "bones": bones, "times": np.round(times, 4).tolist()})
-    return _PAGE.replace("DATA", data).replace("TITLE", escape(title))  # the data are numbers: no TITLE among them
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>TITLE</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body { font: 15px system-ui, sans-serif; margin: 1em auto; padding: 0 .7em; max-width: 720px; color: #222; }
-* { box-sizing: border-box; }
-canvas { width: 100%; aspect-ratio: 1; border: 1px solid #ccc; touch-action: none; cursor: grab; }
-.row { display: flex; gap: 1em; align-items: center; } input { flex: 1; }
-</style></head><body>
-<h1 style="font-size:1.2em">TITLE</h1>
-<canvas id="view" width="900" height="900" tabindex="0" role="img" aria-label="The robot's stick figure"></canvas>
-<div class="row"><button id="play">Pause</button><input id="time" type="range" min="0" value="0" aria-label="Time">
-<output id="clock"></output></div>
-<p>Drag to turn, or use the arrow keys.</p>
-<script>
-const data = DATA;
-const canvas = document.getElementById("view"), pen = canvas.getContext("2d");
-const slider = document.getElementById("time"), clock = document.getElementById("clock");
-const button = document.getElementById("play");
-slider.max = data.times.length - 1;
-let low = [1e9, 1e9, 1e9], high = [-1e9, -1e9, -1e9];
-for (const frame of data.points) for (const p of frame) for (let k = 0; k < 3; k++) {
-  low[k] = Math.min(low[k], p[k]); high[k] = Math.max(high[k], p[k]);
-}
-const middle = low.map((v, k) => (v + high[k]) / 2);
-const size = Math.max(0.2, Math.hypot(...low.map((v, k) => high[k] - v)));
-let turn = -0.7, tilt = 0.4, playing = true, frame = 0, start = performance.now();
-function project(p) {
-  const x = p[0] - middle[0], y = p[1] - middle[1], z = p[2] - middle[2];
-  const a = Math.cos(turn) * x - Math.sin(turn) * y, b = Math.sin(turn) * x + Math.cos(turn) * y;
-  const scale = 0.85 * canvas.width / size;
-  return [canvas.width / 2 + scale * a, canvas.height / 2 - scale * (Math.cos(tilt) * z + Math.sin(tilt) * b)];
-}
-function stroke(points, colour, width) {
-  pen.beginPath(); pen.strokeStyle = colour; pen.lineWidth = width; pen.lineCap = "round";
-  points.forEach((p, i) => { const [x, y] = project(p); i ? pen.lineTo(x, y) : pen.moveTo(x, y); });
-  pen.stroke();
-}
-function draw() {
-  pen.clearRect(0, 0, canvas.width, canvas.height);
-  const length = size / 8;
-  [["x", [length, 0, 0]], ["y", [0, length, 0]], ["z", [0, 0, length]]].forEach(([name, to]) => {
-    stroke([[0, 0, 0], to], "#888", 2);
-    const [x, y] = project(to); pen.fillStyle = "#555"; pen.font = "22px sans-serif"; pen.fillText(name, x + 4, y);
-  });
-  const now = data.points[frame], last = now.length - 1;
-  stroke(data.points.slice(0, frame + 1).map(p => p[last]), "#999", 2);
-  for (const [a, b] of data.bones) stroke([now[a], now[b]], "#0072B2", 10);
-  for (const p of now) {
-    const [x, y] = project(p);
-    pen.beginPath(); pen.fillStyle = "#D55E00"; pen.arc(x, y, 8, 0, 7); pen.fill();
-  }
-  slider.value = frame; clock.textContent = data.times[frame].toFixed(2) + " s";
-}
-function tick(now) {
-  if (playing) {
-    const end = data.times[data.times.length - 1] - data.times[0];
-    const at = Math.max(0, now - start) / 1000 % (end + 0.8);  // a frame's time may lie before the script's
-    frame = Math.min(data.times.length - 1, Math.floor(at / end * (data.times.length - 1)));
-    draw();
-  }
-  requestAnimationFrame(tick);
-}
-button.onclick = () => {
-  playing = !playing; button.textContent = playing ? "Pause" : "Play";
-  start = performance.now() - 1000 * (data.times[frame] - data.times[0]);
-};
-slider.oninput = () => { playing = false; button.textContent = "Play"; frame = +slider.value; draw(); };
-let held = null;
-canvas.onpointerdown = e => { held = [e.clientX, e.clientY]; canvas.setPointerCapture(e.pointerId); };
-canvas.onpointermove = e => {
-  if (!held) return;
-  turn += (e.clientX - held[0]) / 150; tilt += (e.clientY - held[1]) / 150; held = [e.clientX, e.clientY]; draw();
-};
-canvas.onpointerup = () => { held = null; };
-canvas.onkeydown = e => {
-  const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key];
-  if (way) { e.preventDefault(); turn += 0.1 * way[0]; tilt += 0.1 * way[1]; draw(); }
-};
-draw(); requestAnimationFrame(tick);
-</script></body></html>
-"""
+    text = resources.files("emdeg.simulation.pictures").joinpath("animation.html").read_text("utf-8")
+    return text.replace("DATA", data).replace("TITLE", escape(title))  # the data are numbers: no TITLE among them

@@ -31,7 +31,7 @@ from emdeg.loops import (
     signs,
     weakest,
 )
-from emdeg.robot import Robot, TomlTable, need_table, real
+from emdeg.robot import Robot, TomlTable, real
 from emdeg.simulation.plant.constraints import compiled_energies
 from emdeg.simulation.plant.programs import Compiled
 
@@ -147,11 +147,10 @@ def placed_by_all_joints(robot: Robot, table: TomlTable) -> Array | None:
     table.only(("q", "qd", "joints"))
     if "joints" not in table:
         return None
-    given = need_table(table, "joints")
-    if "q" in table:
+    given = table.subtable("joints")
+    if "q" in table or given is None:
         raise table.error("give q, the independent coordinates, or joints, all of the tree's; not both", "joints")
-    given.only(tuple(joint.name for joint in robot.joints))
-    return coordinates_of(robot, [real(given, joint.name) for joint in robot.joints])
+    return coordinates_of(robot, list(given.read({joint.name: real for joint in robot.joints}).values()))
 
 
 def most_stalled_steps(robot: Robot) -> int:

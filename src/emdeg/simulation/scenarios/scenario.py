@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,8 @@ from emdeg.dynamics import kind_of
 from emdeg.errors import RobotError, ScenarioError, TooLarge
 from emdeg.programs import Program
 from emdeg.robot import (
-    Remarks,
+    Fields,
     Robot,
-    TomlDocument,
     TomlTable,
     flag,
     joint_index,
@@ -47,22 +47,7 @@ THRESHOLDS = {"significance": SIGNIFICANCE, "joint_significance": JOINT_SIGNIFIC
 BELIEF = ("model", *THRESHOLDS)
 """Keys of a controller that works with a model of the robot, and the rule that shortens it."""
 
-_TOP = (
-    "schema",
-    "name",
-    "title",
-    "source",
-    "robot",
-    "mode",
-    "duration",
-    "initial",
-    "trajectory",
-    "controller",
-    "integration",
-    "effects",
-    "batch",
-    "present",
-)
+PARTS = ("initial", "trajectory", "controller", "integration", "effects", "batch", "present")
 
 
 @dataclass(frozen=True)
@@ -133,8 +118,7 @@ def load_scenario(name_or_path: str, robot: Robot) -> Scenario:
 def load_trajectory(name_or_path: str, robot: Robot) -> tuple[Trajectory, Scenario]:
     """The trajectory of a file or scenario, with the scenario for how to show it."""
     text, file, folder = scenario_text(name_or_path)
-    document = TomlDocument(text, file)
-    if "trajectory" not in document.data:
+    if "trajectory" not in TomlTable.of_file(text, file):
         raise ScenarioError(f"it has no table [trajectory]; kinds are {', '.join(KEYS)}", file=file)
     scenario = read_scenario(text, file, folder, robot, trajectory_only=True)
     assert scenario.trajectory is not None
@@ -146,14 +130,23 @@ def read_scenario(
 ) -> Scenario:
     """The scenario that `text` describes, checked against the robot; `file` names it in messages."""
     need_numbers(robot)
-    document = TomlDocument(text, file)
-    top = TomlTable(document.data, document, Remarks())
-    top.only(_TOP)
-    if top.data.get("schema") != 1 or top.data["schema"] is True:
-        raise top.error("schema = 1 must stand at the top: the version of the scenario file's form", "schema")
-    mode = "torques" if trajectory_only else top.choice("mode", ("simulate", "torques"), "simulate")
-    part = _parts(top)
-    trajectory = trajectory_from(part["trajectory"], robot, folder) if "trajectory" in part else None
+    top = TomlTable.of_file(text, file)
+    found = top.read(
+        {
+            "schema": TomlTable.schema,
+            "name": partial(TomlTable.text, default=Path(file).stem),
+            **dict.fromkeys(("title", "source", "robot"), partial(TomlTable.text, default="")),
+            "mode": partial(TomlTable.choice, choices=("simulate", "torques"), default="simulate"),
+            "duration": optional_real,
+            **dict.fromkeys(PARTS, TomlTable.subtable),
+        }
+    )
+    mode = "torques" if trajectory_only else found["mode"]
+    table, controller, batch = (found[key] for key in ("trajectory", "controller", "batch"))
+    initial, integration, effects, present = (
+        top.table_or_empty(key) for key in ("initial", "integration", "effects", "present")
+    )
+    trajectory = None if table is None else trajectory_from(table, robot, folder)
     if mode == "torques" and trajectory is None:
         raise top.error("mode 'torques' needs a table [trajectory]")
     duration = real(top, "duration", trajectory.duration if trajectory else None, least=0)
@@ -161,47 +154,29 @@ def read_scenario(
         positive(duration)
     except ScenarioError as problem:
         raise top.error(problem.rule, "duration") from None
-    integration = part.get("integration", _empty(top, "integration"))
     integration.only(("method", "step", "output_step", "rtol", "atol", "drift_tolerance", "check_step"))
     output_step = real(integration, "output_step", _usual_output_step(integration, duration), least=1e-9)
     common = {
-        "name": top.text("name", Path(file).stem),
-        "title": top.text("title", ""),
-        "source": top.text("source", ""),
+        **{key: found[key] for key in ("name", "title", "source")},
         "robot": robot,
         "duration": duration,
         "trajectory": trajectory,
-        "present": _present(part.get("present", _empty(top, "present")), robot),
+        "present": _present(present, robot),
         "output_step": output_step,
-        "written_for": top.text("robot", ""),
+        "written_for": found["robot"],
         "file": file,
     }
     if mode == "torques":
         return Scenario(mode="torques", **common)
     try:
-        conditioning, law = _controller(part.get("controller"), robot, trajectory)
-        q0, qd0 = _initial(part.get("initial", _empty(top, "initial")), robot, trajectory)
-        q0, qd0 = _batch(part.get("batch"), robot, q0, qd0)
-        options = _integration(integration) | _effects(part.get("effects", _empty(top, "effects")))
+        conditioning, law = _controller(controller, robot, trajectory)
+        q0, qd0 = _initial(initial, robot, trajectory)
+        q0, qd0 = _batch(batch, robot, q0, qd0)
+        options = _integration(integration) | _effects(effects)
         _need_budget(duration, output_step, options, q0, robot)
     except RobotError as problem:
         raise problem.at(file=file) from None
     return Scenario(mode="simulate", law=law, q0=q0, qd0=qd0, conditioning=conditioning, options=options, **common)
-
-
-def _parts(top: TomlTable) -> dict[str, TomlTable]:
-    found = {}
-    for key in ("initial", "trajectory", "controller", "integration", "effects", "batch", "present"):
-        value = top.data.get(key)
-        if value is not None:
-            if not isinstance(value, dict):
-                raise top.error(f"{key} must be a table [{key}]", key)
-            found[key] = TomlTable(value, top.document, top.remarks, key)
-    return found
-
-
-def _empty(top: TomlTable, key: str) -> TomlTable:
-    return TomlTable({}, top.document, top.remarks, key)
 
 
 def _usual_output_step(integration: TomlTable, duration: float) -> float:
@@ -317,12 +292,18 @@ def _batch(table: TomlTable | None, robot: Robot, q: Array, qd: Array) -> tuple[
     """Initial states spread evenly about the one given, reproducibly."""
     if table is None:
         return q, qd
-    table.only(("count", "seed", "q_spread", "qd_spread"))
-    count = table.integer("count", 1, 10**6)
-    if count is None:
+    spread = partial(per_joint, robot=robot, default=0.0, spread=True)
+    found = table.read(
+        {
+            "count": partial(TomlTable.integer, low=1, high=10**6),
+            "seed": partial(TomlTable.integer, low=0, high=2**63, default=0),
+            **dict.fromkeys(("q_spread", "qd_spread"), spread),
+        }
+    )
+    if (count := found["count"]) is None:
         raise table.error("count is missing: how many trajectories")
-    rng = np.random.default_rng(table.integer("seed", 0, 2**63) or 0)
-    spreads = [per_joint(table, key, robot, 0.0, spread=True) for key in ("q_spread", "qd_spread")]
+    rng = np.random.default_rng(found["seed"])
+    spreads = [found[key] for key in ("q_spread", "qd_spread")]
     if any((spread < 0).any() for spread in spreads):
         raise table.error("spreads must not be negative")
     return tuple(v + s * rng.uniform(-1, 1, (count, robot.freedoms)) for v, s in zip((q, qd), spreads))  # type: ignore[return-value]
@@ -346,17 +327,17 @@ def _integration(table: TomlTable) -> dict[str, Any]:
     return options
 
 
+STOPS = ("record", "halt", "bounce", "spring", "ignore")
+_EFFECTS: Fields = {
+    "friction": partial(flag, default=False),
+    "effort_limits": partial(flag, default=True),
+    "stops": partial(TomlTable.choice, choices=STOPS, default="record"),
+    **dict.fromkeys(("stiffness", "damping", "restitution"), partial(optional_real, least=0)),
+}
+
+
 def _effects(table: TomlTable) -> dict[str, Any]:
-    table.only(("friction", "effort_limits", "stops", "stiffness", "damping", "restitution"))
-    options: dict[str, Any] = {
-        "friction": flag(table, "friction", False),
-        "effort_limits": flag(table, "effort_limits", True),
-        "stops": table.choice("stops", ("record", "halt", "bounce", "spring", "ignore"), "record"),
-    }
-    for key in ("stiffness", "damping", "restitution"):
-        if key in table:
-            options[key] = real(table, key, least=0)
-    return options
+    return {key: value for key, value in table.read(_EFFECTS).items() if value is not None}
 
 
 def _need_budget(duration: float, output_step: float, options: dict[str, Any], q0: Array, robot: Robot) -> None:

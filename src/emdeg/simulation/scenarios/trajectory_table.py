@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from emdeg.algebra import Array
 from emdeg.errors import RobotError
-from emdeg.robot import Robot, TomlTable, as_joints, flag, numbers, per_joint, real
+from emdeg.robot import Fields, Robot, TomlTable, as_joints, flag, numbers, optional, per_joint, real
 from emdeg.simulation.trajectories import joint_space, tool_paths
 from emdeg.simulation.trajectories.joint_space import Profile, Trajectory
 from emdeg.simulation.trajectories.limits import need_closed_along, need_within_limits
 from emdeg.simulation.trajectories.tables import read_trajectory
 
-KEYS: dict[str, tuple[str, ...]] = {
-    "cycloidal": ("start", "goal", "duration"),
-    "quintic": ("start", "goal", "duration"),
-    "trapezoidal": ("start", "goal", "duration", "ramp", "max_speed", "max_acceleration"),
-    "spline": ("times", "points", "degree", "rest"),
-    "fourier": ("offset", "a", "b", "period", "duration"),
-    "csv": ("file", "deg", "degree", "rest"),
-    "line": ("start", "goal", "goal_rpy", "near", "duration", "profile", "position_only", "tolerance"),
-    "circle": (
-        "start",
-        "centre",
-        "normal",
-        "turns",
-        "turning",
-        "near",
-        "duration",
-        "profile",
-        "position_only",
-        "tolerance",
-    ),
-}
-"""Kind -> its keys."""
+KEYS = ("cycloidal", "quintic", "trapezoidal", "spline", "fourier", "csv", "line", "circle")
+"""The kinds."""
 
 
 def trajectory_from(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
     """The trajectory that a table describes, within the robot's limits; `folder` is where a CSV file is looked for."""
-    kind = table.choice("kind", tuple(KEYS))
-    table.only(("kind", "limits", *KEYS[kind]))
-    keep = table.choice("limits", ("error", "ignore"), "error") == "error"
+    make, fields = _kinds(robot, folder)[table.choice("kind", KEYS)]
+    common: Fields = {
+        "kind": TomlTable.text,
+        "limits": partial(TomlTable.choice, choices=("error", "ignore"), default="error"),
+    }
     try:
-        found = _MAKE[kind](table, robot, folder)
+        given = table.read({**common, **fields})
+        found = make(**{key: value for key, value in given.items() if key not in common and value is not None})
         need_closed_along(robot, found)
-        if keep:
+        if given["limits"] == "error":
             need_within_limits(robot, found)
     except RobotError as problem:
         if problem.file not in (None, table.document.file):  # it is about the CSV file
@@ -56,96 +42,91 @@ def trajectory_from(table: TomlTable, robot: Robot, folder: Path | None) -> Traj
     return found
 
 
-def _point_to_point(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
-    make = getattr(joint_space, table.text("kind"))
-    return make(per_joint(table, "start", robot), per_joint(table, "goal", robot), real(table, "duration", least=0))
-
-
-def _trapezoidal(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
-    known = [key for key in ("max_speed", "max_acceleration") if key in table]
-    limits: dict[str, Any] = {key: per_joint(table, key, robot, spread=True) for key in known}
-    return joint_space.trapezoidal(
-        per_joint(table, "start", robot),
-        per_joint(table, "goal", robot),
-        real(table, "duration", least=0) if "duration" in table else None,
-        ramp=real(table, "ramp", 0.25),
-        **limits,
-    )
-
-
-def _spline(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
-    points = table.data.get("points")
-    if not isinstance(points, list) or not points:
-        raise table.error("points must be a list of joint positions, one entry a time")
-    rows = [as_joints(table, point, "points", robot) for point in points]
-    degree = table.integer("degree", 3, 5) or 5
-    return joint_space.through(numbers(table, "times", len(rows)), rows, degree=degree, rest=flag(table, "rest", True))
-
-
-def _fourier(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
-    rows = {}
-    for key in ("a", "b"):
-        value = table.data.get(key)
-        if not isinstance(value, list) or not value:
-            raise table.error(f"{key} must be a list of harmonics, each with one amplitude a joint")
-        rows[key] = [as_joints(table, row, key, robot, 0.0) for row in value]
-    period = real(table, "period", least=0)
-    duration = real(table, "duration", period, least=0)
-    return joint_space.fourier(per_joint(table, "offset", robot, 0.0), rows["a"], rows["b"], period, duration)
-
-
-def _csv(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
-    path = Path(table.text("file"))
-    if folder is not None and not path.is_absolute():
-        path = folder / path
-    degree = table.integer("degree", 3, 5) or 5
-    return read_trajectory(path, robot, deg=flag(table, "deg", False), degree=degree, rest=flag(table, "rest", False))
-
-
-def _line(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
-    goal = numbers(table, "goal", 3)
-    if "goal_rpy" in table:
-        pose = np.eye(4)
-        pose[:3, :3] = Rotation.from_euler("xyz", numbers(table, "goal_rpy", 3)).as_matrix()
-        pose[:3, 3] = goal
-        goal = pose
-    return tool_paths.line(robot, goal, real(table, "duration", least=0), **_tool_path(table, robot))
-
-
-def _circle(table: TomlTable, robot: Robot, folder: Path | None) -> Trajectory:
-    return tool_paths.circle(
-        robot,
-        numbers(table, "centre", 3),
-        numbers(table, "normal", 3),
-        real(table, "duration", least=0),
-        turns=real(table, "turns", 1.0),
-        turning=flag(table, "turning", False),
-        **_tool_path(table, robot),
-    )
-
-
-def _tool_path(table: TomlTable, robot: Robot) -> dict[str, Any]:
+def _kinds(robot: Robot, folder: Path | None) -> dict[str, tuple[Callable[..., Trajectory], Fields]]:
+    """Kind -> what makes it of its values, and its keys."""
+    joints, duration, point = partial(per_joint, robot=robot), partial(real, least=0), partial(numbers, count=3)
+    limit = optional(partial(per_joint, robot=robot, spread=True))
+    degree = partial(TomlTable.integer, low=3, high=5, default=5)
+    harmonics = partial(_rows, robot=robot, default=0.0, what="harmonics, each with one amplitude a joint")
+    ends: Fields = {"start": joints, "goal": joints, "duration": duration}
+    path: Fields = {
+        "start": optional(point),
+        "near": optional(joints),
+        "duration": duration,
+        "profile": _profile,
+        "position_only": partial(flag, default=robot.freedoms < 6),
+        "tolerance": partial(real, default=1e-6, least=1e-12),
+    }
     return {
-        "start": numbers(table, "start", 3) if "start" in table else None,
-        "near": per_joint(table, "near", robot) if "near" in table else None,
-        "profile": _profile(table),
-        "position_only": flag(table, "position_only", robot.freedoms < 6),
-        "tolerance": real(table, "tolerance", 1e-6, least=1e-12),
+        "cycloidal": (joint_space.cycloidal, ends),
+        "quintic": (joint_space.quintic, ends),
+        "trapezoidal": (
+            joint_space.trapezoidal,
+            {
+                **ends,
+                "duration": optional(duration),
+                "ramp": partial(real, default=0.25),
+                "max_speed": limit,
+                "max_acceleration": limit,
+            },
+        ),
+        "spline": (
+            joint_space.through,
+            {
+                "points": partial(_rows, robot=robot, what="joint positions, one entry a time"),
+                "times": lambda table, key: numbers(table, key, len(table.data["points"])),
+                "degree": degree,
+                "rest": partial(flag, default=True),
+            },
+        ),
+        "fourier": (
+            joint_space.fourier,
+            {
+                "offset": partial(per_joint, robot=robot, default=0.0),
+                "a": harmonics,
+                "b": harmonics,
+                "period": duration,
+                "duration": optional(duration),
+            },
+        ),
+        "csv": (
+            lambda file, **given: read_trajectory(file, robot, **given),
+            {"file": partial(_file, folder), "deg": no, "degree": degree, "rest": no},
+        ),
+        "line": (partial(_line, robot), {**path, "goal": point, "goal_rpy": optional(point)}),
+        "circle": (
+            partial(tool_paths.circle, robot),
+            {**path, "centre": point, "normal": point, "turns": partial(real, default=1.0), "turning": no},
+        ),
     }
 
 
-def _profile(table: TomlTable) -> Profile:
-    kind = table.choice("profile", ("quintic", "cycloidal"), "quintic")
+def no(table: TomlTable, key: str) -> bool:
+    """A flag that is off unless it is set."""
+    return flag(table, key, False)
+
+
+def _rows(table: TomlTable, key: str, robot: Robot, what: str, default: float | None = None) -> list[Array]:
+    value = table.data.get(key)
+    if not isinstance(value, list) or not value:
+        raise table.error(f"{key} must be a list of {what}")
+    return [as_joints(table, row, key, robot, default) for row in value]
+
+
+def _file(folder: Path | None, table: TomlTable, key: str) -> Path:
+    path = Path(table.text(key))
+    return path if folder is None or path.is_absolute() else folder / path
+
+
+def _line(robot: Robot, goal: Array, goal_rpy: Array | None = None, **path: Any) -> Trajectory:
+    if goal_rpy is not None:
+        pose = np.eye(4)
+        pose[:3, :3] = Rotation.from_euler("xyz", goal_rpy).as_matrix()
+        pose[:3, 3] = goal
+        goal = pose
+    return tool_paths.line(robot, goal, **path)
+
+
+def _profile(table: TomlTable, key: str) -> Profile:
+    kind = table.choice(key, ("quintic", "cycloidal"), "quintic")
     return joint_space.quintic_profile if kind == "quintic" else joint_space.cycloidal_profile
-
-
-_MAKE = {
-    "cycloidal": _point_to_point,
-    "quintic": _point_to_point,
-    "trapezoidal": _trapezoidal,
-    "spline": _spline,
-    "fourier": _fourier,
-    "csv": _csv,
-    "line": _line,
-    "circle": _circle,
-}

@@ -2,7 +2,7 @@
 // Lines over one joint or over time, and maps over two joints.
 const charts = (function () {
   const made = emdeg.made, NS = "http://www.w3.org/2000/svg";
-  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#1c2733"], DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+  const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#1c2733"], DASHES = ["", "6 3", "2 3", "8 3 2 3"];
   const short = (v) => emdeg.digits(+v.toPrecision(4));
 
   // `lines`: lists of points, those that are no numbers left out; `faint` ones are another robot's. `at`: where it stands.
