@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 import emdeg
+from emdeg.approximation import SECONDS, ShortProgram
+from emdeg.approximation.program_error import difference
+from emdeg.approximation.shortening.rates import States
+from emdeg.approximation.shortening.steering import joined, random_states, taken
 from emdeg.programs import Effort, count
-from emdeg.reduce import SECONDS, ShortProgram
-from emdeg.reduce.program_error import difference
-from emdeg.reduce.shortening.rates import States
-from emdeg.reduce.shortening.steering import joined, random_states, taken
 from emdeg.robot import Workspace
 from record import FOLDER, record
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import emdeg
 from emdeg.analysis.loops import closed_workspace, poses
-from emdeg.mechanics.loops.views import singularity_map
+from emdeg.loops.views import singularity_map
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.trace import Tracer

@@ -4,10 +4,10 @@
 
 Objects are made by LLVM for each core, linked with a loop over states and nothing else, and executed one instruction at
 a time; every one is compared with the program first. A straight-line program has no branches, so the count is the
-same for every state: it is the worst case. The short models are `emdeg.reduce.shortest`'s with a certified error of one
-hundredth of each joint's largest effort over the workspace. The Delta has its authors' short model, with the forearms'
-masses at their ends (`emdeg abbreviate delta --tradeoff curve.png --beside delta_lumped` certifies it). Prints it
-all and writes benchmarks/results/microcontrollers.json.
+same for every state: it is the worst case. The short models are `emdeg.approximation.shortest`'s with a certified
+error of one hundredth of each joint's largest effort over the workspace. The Delta has its authors' short model, with
+the forearms' masses at their ends (`emdeg abbreviate delta --tradeoff curve.png --beside delta_lumped` certifies it).
+Prints it all and writes benchmarks/results/microcontrollers.json.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
+from emdeg.approximation import shortest
 from emdeg.codegen import TARGETS
 from emdeg.programs import Effort, Program, count, evaluate
-from emdeg.reduce import shortest
 from record import record
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -53,7 +53,7 @@ def flown(name: str, program: Program, cpu: str, single: bool, folder: Path):
     robot, rng = emdeg.load(name), np.random.default_rng(1)
     states = [{g.name: rng.uniform(-1, 1, g.size) for g in program.inputs} for _ in range(3)]
     if not robot.is_tree:
-        home = emdeg.mechanics.kind_of(robot).home(robot)
+        home = emdeg.dynamics.kind_of(robot).home(robot)
         states = [state | {"q": home + state["q"] / 50} for state in states]
     found = run_object(program, words["name"], made, header, cpu, single, states, folder)
     for state, outputs in zip(states, found.outputs):

@@ -13,9 +13,9 @@ import sys
 import numpy as np
 
 import emdeg
-from emdeg.reduce import full_model, significant
-from emdeg.reduce.model_error import certified
-from emdeg.reduce.programs import program
+from emdeg.approximation import full_model, significant
+from emdeg.approximation.model_error import certified
+from emdeg.approximation.programs import program
 from emdeg.robot.workspaces import workspace
 from record import record
 

@@ -15,7 +15,7 @@ import json
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
 import emdeg
-from emdeg.mechanics.functions import functions_of
+from emdeg.dynamics.functions import functions_of
 from emdeg.runtime import cores
 from emdeg.runtime.cuda import ptx, register_use
 from long_arms import DYNAMICS, JOINTS, chain

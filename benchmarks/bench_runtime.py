@@ -21,7 +21,7 @@ import numpy as np
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.programs.ir import count
-from emdeg.runtime.kernel import cores
+from emdeg.runtime import cores
 from record import record
 
 STATES = 100_000

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.algebra import Floats
-from emdeg.mechanics.mechanism import frames, mechanism_of
+from emdeg.dynamics.mechanism import frames, mechanism_of
 from emdeg.robot.model import Robot
 
 HERE = Path(__file__).parent

@@ -20,8 +20,9 @@ from pathlib import Path
 
 import emdeg
 from emdeg.codegen.c.template import LONG
-from emdeg.mechanics import TREE, kind_of
-from emdeg.mechanics.functions import CATALOGUE, Derivation, functions_of
+from emdeg.documents.files import write_whole
+from emdeg.dynamics import TREE, kind_of
+from emdeg.dynamics.functions import CATALOGUE, Derivation, functions_of
 from emdeg.programs import OPERATIONS, Effort, Weights
 from emdeg.programs.ir import Program, count
 from emdeg.programs.registers import estimated_cycles, quickest
@@ -31,7 +32,6 @@ from emdeg.programs.store import FOUND, INDEX, file_name, filed_text, from_data,
 from emdeg.programs.units import in_units
 from emdeg.programs.verification import verify_program
 from emdeg.programs.weights import parsed
-from emdeg.writing.files import write_whole
 from ordering import in_quicker_order
 
 SHIPPED = Path(__file__).parent.parent / "src" / "emdeg" / "programs" / "shipped"

@@ -5,10 +5,10 @@
 A controller that needs c cycles of a Cortex-M4 a sample, and is given b cycles a second, runs at b / c samples a
 second, and its efforts act one sample late: a shorter model is asked more often and answers sooner. Along a motion from
 rest to rest this prints each controller's cycles and how far the arm strays, and draws the error over the budget. Short
-models are those of `emdeg.reduce.shortest_within_each`, with a certified error over the arm's workspace; the wanted
-motion stays inside it. By default the arms are the PUMA 560 and the UR5 of the package example-robot-data, a URDF file.
-Armstrong, Khatib and Burdick (1986) ask the same question in their section 3; their processor did 100,000 operations a
-second. Nothing here depends on how fast the machine is that it runs on.
+models are those of `emdeg.approximation.shortest_within_each`, with a certified error over the arm's workspace; the
+wanted motion stays inside it. By default the arms are the PUMA 560 and the UR5 of the package example-robot-data, a
+URDF file. Armstrong, Khatib and Burdick (1986) ask the same question in their section 3; their processor did 100,000
+operations a second. Nothing here depends on how fast the machine is that it runs on.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ import numpy as np
 
 import emdeg
 from emdeg.algebra import Array
+from emdeg.approximation import shortest_within_each
 from emdeg.codegen.object import instructions
 from emdeg.errors import SimulationError
 from emdeg.programs import Program, count, split_rates
-from emdeg.reduce import shortest_within_each
 from emdeg.robot import Robot, workspace
 from emdeg.simulation import (
     Conditioning,

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 import emdeg
+from emdeg.documents.drawing import percent
 from emdeg.reports import Report, report
 from emdeg.reports.tradeoff import QUOTED
-from emdeg.writing.drawing import percent
 
 ROBOT = "puma560"
 OUTPUT = Path("demo_output")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import emdeg
 from emdeg.algebra.expression import PrintedCount
+from emdeg.documents.text import line as text
 from emdeg.equations import Compact, Hierarchy, Lumped, compact, derive, hierarchy, lumped_constants
-from emdeg.writing.text import line as text
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMAND = "python examples/make_paper_tables.py"

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from emdeg.identification import measure, read_campaign
+from emdeg.papers.bench import measure, read_campaign
 
 FILE = Path(__file__).with_name("puma560_campaign.toml")
 G, DISTANCE, LENGTH = 9.81, 0.15, 1.5

@@ -32,6 +32,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="Record the results of tests/golden anew.")
+
+
 def _skipped(config: pytest.Config) -> list[pytest.TestReport]:
     """What was skipped although nothing may be; [] in a worker, whose skips the main process counts."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")

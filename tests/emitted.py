@@ -15,8 +15,8 @@ import numpy as np
 
 import emdeg
 from emdeg.codegen.artefact import Request
-from emdeg.mechanics import TREE, kind_of
-from emdeg.mechanics import functions as catalogue
+from emdeg.dynamics import TREE, kind_of
+from emdeg.dynamics import functions as catalogue
 from emdeg.programs import Program
 from emdeg.robot import Robot
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.mechanics.kane import joint_rates, load_setup
+from emdeg.dynamics.kane import joint_rates, load_setup
 from emdeg.programs.ir import Kind, Program, count
 from emdeg.programs.kane import METHODS, kane_program
 from emdeg.programs.values import array_functions, constants, every_value

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 import emdeg
-from emdeg.mechanics.functions import friction
+from emdeg.dynamics.functions import friction
 from emdeg.robot import to_toml
 from emdeg.simulation import fourier
 

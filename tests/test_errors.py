@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pickle
 import pkgutil
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -60,3 +62,19 @@ def test_numbers_and_compiled_programs_raise_the_same_state_error() -> None:
     for wrong in (lambda: emdeg.gravity(robot, np.zeros(3)), lambda: compiled(np.zeros(3))):
         with pytest.raises(emdeg.StateError, match="shape"):
             wrong()
+
+
+def test_every_error_has_a_code_of_its_class_and_an_exit_code_of_the_command_line() -> None:
+    classes = [one for one in exceptions() if issubclass(one, emdeg.EmdegError) and one is not emdeg.EmdegError]
+    own = {one.__name__: vars(one)["code"] for one in classes if "code" in vars(one)}
+    assert len(set(own.values())) > 25
+    assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", code) for code in own.values())
+    assert {one.exit_code for one in classes} == {1, 2, 3, 4}
+
+
+def test_an_error_keeps_its_own_code_with_more_places_and_across_processes() -> None:
+    problem = emdeg.RobotError("mass < 0", code="negative-mass").at(file="arm.toml", line=3)
+    assert (problem.code, emdeg.RobotError("other").code) == ("negative-mass", "robot")
+    again = pickle.loads(pickle.dumps(problem))
+    assert (str(again), again.code) == (str(problem), "negative-mass")
+    assert pickle.loads(pickle.dumps(emdeg.StateError("x", code="shape"))).code == "shape"

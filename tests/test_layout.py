@@ -19,9 +19,9 @@ TOPICS = {
     "cli/test_programs.py": "count, generate and verify, which share their options",
     "equations/test_bejczy.py": "a paper's equations",
     "equations/test_paper_tables.py": "papers' tables",
-    "mechanics/test_burdick_recursions.py": "a paper's equations",
-    "mechanics/test_example_robots.py": "other programs' answers for real robots",
-    "mechanics/test_oracles.py": "other programs' answers for random robots",
+    "dynamics/test_burdick_recursions.py": "a paper's equations",
+    "dynamics/test_example_robots.py": "other programs' answers for real robots",
+    "dynamics/test_oracles.py": "other programs' answers for random robots",
     "programs/test_count.py": "how operations are counted: the convention's definition",
     "programs/test_ordering.py": "the order of programs that come with the package: benchmarks/ordering.py",
     "programs/test_loops.py": "programs of mechanisms with closed loops",
@@ -35,8 +35,14 @@ TOPICS = {
 }
 """Test file -> what it is about, where that is no module or package of its room."""
 
-OTHERS = {"adversary": (), "docs": (), "tools": tuple(path.stem for path in (HOME / "tools").glob("*.py"))}
-"""Folders of tests that belong to no room: who means ill, the documentation's pages, the developer's tools."""
+OTHERS = {
+    "adversary": (),
+    "docs": (),
+    "golden": (),
+    "tools": tuple(path.stem for path in (HOME / "tools").glob("*.py")),
+}
+"""Folders of tests that belong to no room: who means ill, the documentation's pages, recorded results, the developer's
+tools."""
 
 
 def rooms() -> list[Path]:

@@ -15,7 +15,7 @@ imported; `src/emdeg/cli`, which every walk passes; generated methods (a datacla
 functions written in C; other processes.
 
 A *room* is a package below src/emdeg. A *step back* is one along the plan (the layers of pyproject.toml): the command
-line calls a room after it has called one further down (`algebra` and `writing`, tools of every room, do not count). A
+line calls a room after it has called one further down (`algebra` and `documents`, tools of every room, do not count). A
 call *against the plan* is one from a room straight to a module's function in a room further down: a function that was
 handed over, or an import that hides. (Methods and closures do not count: an algorithm calls the operators of whatever
 scalar it is given.) A call from a room into one above it is what rooms are for: it is neither.
@@ -53,7 +53,7 @@ KEPT = HOME / "docs" / "data" / "walk.json"
 OWN = "cli"
 """The command line: on every walk, on none counted."""
 
-TOOLS = ("emdeg", "algebra", "writing")
+TOOLS = ("emdeg", "algebra", "documents")
 """Rooms that everyone uses, at any time: no stations on the way."""
 
 
@@ -61,7 +61,8 @@ def _plan() -> list[str]:
     """The rooms from the top of the plan downward: those that import-linter is told of, without the command line."""
     contract = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers = contract["contracts"][0]["layers"]
-    return [room.strip("()") for room in reversed(layers) if room != OWN]
+    packages = [name.strip(" ()") for layer in reversed(layers) for name in layer.split(":")]
+    return [package for package in packages if package != OWN]
 
 
 PLAN = _plan()

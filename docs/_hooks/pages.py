@@ -12,7 +12,7 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 import emdeg
-from emdeg.mechanics.functions import FUNCTIONS
+from emdeg.dynamics.functions import FUNCTIONS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

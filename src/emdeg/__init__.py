@@ -17,20 +17,9 @@ if TYPE_CHECKING:
     from emdeg import errors, jax, kane, loops, torch
     from emdeg._version import __version__
     from emdeg.analysis import analyse
+    from emdeg.approximation import abbreviate
     from emdeg.codegen import generate, verify
-    from emdeg.equations import Model, derive
-    from emdeg.errors import (
-        ClosureError,
-        EmdegError,
-        NotCertified,
-        OverBudget,
-        Refuted,
-        RobotError,
-        ScenarioError,
-        StateError,
-        UnknownFunction,
-    )
-    from emdeg.mechanics.functions import (
+    from emdeg.dynamics.functions import (
         bias,
         bias_with_friction,
         coriolis_matrix,
@@ -60,9 +49,20 @@ if TYPE_CHECKING:
         regressor,
         velocities,
     )
-    from emdeg.mechanics.parameters import base_parameters
+    from emdeg.dynamics.parameters import base_parameters
+    from emdeg.equations import Model, derive
+    from emdeg.errors import (
+        ClosureError,
+        EmdegError,
+        NotCertified,
+        OverBudget,
+        Refuted,
+        RobotError,
+        ScenarioError,
+        StateError,
+        UnknownFunction,
+    )
     from emdeg.programs import Program, optimise, program
-    from emdeg.reduce import abbreviate
     from emdeg.reports import report
     from emdeg.robot import Robot, library_names, load, substitute
     from emdeg.runtime import compile

@@ -12,9 +12,10 @@ import ast
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-MODEL_FUNCTIONS = ("emdeg.mechanics.functions", "numeric_function")
+MODEL_FUNCTIONS = ("emdeg.dynamics.functions", "numeric_function")
 """Makes the functions of a model by their names, those that no import lists too: the derivatives are too many."""
 
 
@@ -33,7 +34,7 @@ def on_demand(package: dict[str, Any], family: tuple[str, str] | None = None) ->
         if name == "__all__":
             return sorted(exports())
         if name not in exports():
-            if family is not None and not name.startswith("_"):
+            if family is not None and not name.startswith("_") and find_spec(f"{home}.{name}") is None:
                 made = getattr(import_module(family[0]), family[1])(name)
                 if made is not None:
                     package[name] = made

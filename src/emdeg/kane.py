@@ -3,7 +3,7 @@
 `load_setup(path, robot)` reads the choice; `KaneModel(robot, setup)` evaluates speeds, rates and equations of motion.
 """
 
-from emdeg.mechanics.kane import load_setup
+from emdeg.dynamics.kane import load_setup
 from emdeg.runtime import KaneModel
 
 __all__ = ["KaneModel", "load_setup"]

@@ -21,18 +21,18 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import emdeg
-from emdeg.analysis.judging.file import read_printed
+from emdeg.approximation import ShortProgram
 from emdeg.bounds import Bounded
 from emdeg.codegen import Artefact, generate, make_short_program_artefact
 from emdeg.codegen.rechecking import recheck
 from emdeg.codegen.short import recheck_short
+from emdeg.dynamics.kane.reader import read_setup
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.errors import EmdegError
-from emdeg.identification.campaign import read_campaign
 from emdeg.identification.recording import read_log
-from emdeg.mechanics.kane.reader import read_setup
+from emdeg.papers.bench.campaign import read_campaign
+from emdeg.papers.validation.file import read_printed
 from emdeg.programs.store import from_data
-from emdeg.reduce import ShortProgram
 from emdeg.robot import assemble, read_toml, workspace
 from emdeg.robot.mjcf_reader import read_mjcf
 from emdeg.robot.urdf_reader import read_urdf
@@ -313,8 +313,8 @@ def survives(target: str, data: bytes) -> None:
 READERS = ("emdeg.robot.", "emdeg.algebra.exact", "emdeg.algebra.angle", "emdeg.programs.ir", "emdeg.programs.store")
 READERS += ("emdeg.codegen.rechecking", "emdeg.sweeps.plan", "emdeg.sweeps.read", "emdeg.sweeps.study")
 READERS += ("emdeg.simulation.scenarios.", "emdeg.simulation.trajectories.tables", "emdeg.sweeps.folder")
-READERS += ("emdeg.identification.campaign", "emdeg.identification.recording", "emdeg.identification.log_tables")
-READERS += ("emdeg.analysis.judging.file", "emdeg.mechanics.kane.reader", "emdeg.studio.sessions")
+READERS += ("emdeg.papers.bench.campaign", "emdeg.identification.recording", "emdeg.identification.log_tables")
+READERS += ("emdeg.papers.validation.file", "emdeg.dynamics.kane.reader", "emdeg.studio.sessions")
 READERS += ("emdeg.equations.json_form", "emdeg.algebra.expression")
 
 

@@ -16,6 +16,7 @@ import pytest
 import emdeg
 from emdeg.cli.limits import bounded
 from emdeg.codegen import generate
+from emdeg.documents import arrow
 from emdeg.errors import NotCertified, OverBudget, Refuted, SweepError
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Kind, Op
@@ -24,7 +25,6 @@ from emdeg.programs.verification import verify_program
 from emdeg.runtime import Fold, UniformRows
 from emdeg.sweeps import Compute, States, Study, sweep
 from emdeg.sweeps.plan import plan_from_json, study_digest, text_digest
-from emdeg.writing import arrow
 from tests.adversary.forging import a_sine, last_output, number, with_last_output, zeros
 from tests.commands import run
 

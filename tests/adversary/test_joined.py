@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import emdeg
+from emdeg.approximation import ShortProgram
 from emdeg.bounds import Bounded
 from emdeg.codegen import make_short_program_artefact, verify
 from emdeg.codegen.c import COptions, emit_c
@@ -21,7 +22,6 @@ from emdeg.codegen.short import recheck_short
 from emdeg.codegen.verbs import CERTIFICATE
 from emdeg.errors import NotCertified
 from emdeg.programs import Program, count, from_data, to_data
-from emdeg.reduce import ShortProgram
 from emdeg.robot import workspace
 from tests.adversary.forging import FORGERIES
 

@@ -10,8 +10,8 @@ import pytest
 
 import emdeg
 from emdeg.analysis import Tolerances
+from emdeg.approximation import full_model
 from emdeg.equations import from_json, to_json
-from emdeg.reduce import full_model
 from emdeg.robot import Robot, opened, parameter_paths, substitute
 from tests.random_robots import random_robot
 

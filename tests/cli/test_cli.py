@@ -16,9 +16,9 @@ from emdeg import cli
 from emdeg.cli.common import UsageError
 from emdeg.cli.evaluate import compute
 from emdeg.cli.terminal import SafeConsole
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import CATALOGUE, evaluate, functions_of, input_sizes
-from emdeg.mechanics.parameters.base import base_values
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import CATALOGUE, evaluate, functions_of, input_sizes
+from emdeg.dynamics.parameters.base import base_values
 from tests.commands import run
 
 STATE = ["--q=0.1,-0.7,0.4,1.2,-0.3,0.8", "--qd=0.5,-0.3,0.9,-1.1,0.7,0.2", "--qdd=1,-2,0.5,3,-1,2"]
@@ -76,7 +76,8 @@ def test_an_option_that_would_change_nothing_is_refused_by_its_name(words):
     refused = run(*words.split())
     assert refused.returncode == 2, refused.stdout + refused.stderr
     assert last in refused.stderr
-    assert not refused.stdout
+    assert "result" not in refused.stdout
+    assert bool(refused.stdout) == ("--json" in words)
 
 
 def test_inverse_dynamics_is_one_json_object():
@@ -424,3 +425,29 @@ def test_limbs_on_a_body_with_mass_are_said_to_hang_on_a_fixed_one(tmp_path):
     said = run("show", str(legs)).stderr
     assert "'a', on which 4 limbs hang, is held in its place" in said
     assert "2 kg do not count" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "code"),
+    [
+        (("show", "no_such_robot"), 3, "robot"),
+        (("show", "planar2r", "--bad"), 2, "usage"),
+        (("count", "planar2r", "no_such_function"), 2, "unknown-function"),
+        (("eval", "planar2r", "gravity", "--q=1,2,3"), 3, "state"),
+    ],
+)
+def test_with_json_an_error_is_one_object_with_its_code_on_stdout(words, exit_code, code):
+    done = run(*words, "--json")
+    assert done.returncode == exit_code
+    found = json.loads(done.stdout)
+    assert found["schema_version"] == 1
+    assert found["error"].keys() == {"code", "message", "file", "line"}
+    assert found["error"]["code"] == code
+    assert run(*words).stdout == ""
+
+
+def test_an_error_in_a_file_tells_programs_the_file_and_the_line(tmp_path):
+    path = tmp_path / "arm.toml"
+    path.write_text("schema = 1\nname = 3\n")
+    error = json.loads(run("show", str(path), "--json").stdout)["error"]
+    assert (error["file"], error["line"]) == (str(path), 2)

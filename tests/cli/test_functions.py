@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from emdeg.mechanics import KINDS
-from emdeg.mechanics.functions import CATALOGUE
+from emdeg.dynamics import KINDS
+from emdeg.dynamics.functions import CATALOGUE
 from tests.commands import run
 
 

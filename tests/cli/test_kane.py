@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.documents.formats import WRITERS
+from emdeg.dynamics.kane import load_setup, read_setup
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane import load_setup, read_setup
 from emdeg.programs.kane import choose, kane_parts, natural_setups
 from emdeg.programs.values import evaluate
 from emdeg.reports.kane import PARTS, describe
 from emdeg.reports.kane_pages import kane_data, kane_document
 from emdeg.runtime.kane import KaneModel
-from emdeg.writing.formats import WRITERS
 from tests import commands, kane_stanford
 from tests.random_robots import random_robot
 

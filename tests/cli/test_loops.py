@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import emdeg
 from emdeg.cli import app, main
 from emdeg.errors import ClosureError
-from tests.mechanics.linkages import CUSPIDAL
-from tests.mechanics.overconstrained import LOCOMOTIVE, ROUNDED_BENNETT
+from tests.loops.linkages import CUSPIDAL
+from tests.loops.overconstrained import LOCOMOTIVE, ROUNDED_BENNETT
 
 runner = CliRunner()
 

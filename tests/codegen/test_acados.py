@@ -7,8 +7,8 @@ import pytest
 
 import emdeg
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.dynamics import kind_of
 from emdeg.errors import BadRequest
-from emdeg.mechanics import kind_of
 from tests.emitted import COMPILERS, c_library
 
 POINTER = ctypes.POINTER(ctypes.c_double)

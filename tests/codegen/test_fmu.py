@@ -62,7 +62,7 @@ def started(robot, seed=0):
     """A state a little off home."""
     rng = np.random.default_rng(seed)
     n, size = robot.freedoms, STIRRED.get(robot.name, 0.1)
-    from emdeg.mechanics import kind_of
+    from emdeg.dynamics import kind_of
 
     return kind_of(robot).home(robot) + size * rng.uniform(-1, 1, n), size * rng.uniform(-1, 1, n)
 

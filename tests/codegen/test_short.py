@@ -11,10 +11,10 @@ import subprocess
 import pytest
 
 import emdeg
+from emdeg.approximation import stated
 from emdeg.codegen import identifier, make_short_artefact, write
 from emdeg.codegen.short import recheck_short
 from emdeg.errors import NotCertified, Refuted
-from emdeg.reduce import stated
 from tests.emitted import STRICT
 
 

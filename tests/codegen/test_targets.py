@@ -16,7 +16,7 @@ from emdeg.codegen.artefact import Request, emit, make_artefact
 from emdeg.codegen.infix import escaped
 from emdeg.codegen.languages import DRIVERS, called
 from emdeg.codegen.rechecking import recheck
-from emdeg.mechanics.functions import WITH_FRICTION
+from emdeg.dynamics.functions import WITH_FRICTION
 from emdeg.programs import Dependence, Kind, Tracer, evaluate, simplify
 from emdeg.programs.ir import Count, Op, count
 from tests.emitted import close, expected_of, functions_of, request_of, states_of, with_numbers

@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import combinations
 
 from emdeg.algebra import Angle, Exact, TrigAlgebra, TrigPoly
-from emdeg.mechanics.formulations import composite_body, energy
-from emdeg.mechanics.mechanism import frames, mechanism_of
+from emdeg.dynamics.formulations import composite_body, energy
+from emdeg.dynamics.mechanism import frames, mechanism_of
 from emdeg.robot.model import BASE, Drive, Inertia, Joint, Link, Placement, Robot
 from emdeg.robot.substitution import substitute
 

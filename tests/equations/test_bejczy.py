@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.dynamics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias
 from emdeg.equations import derive
-from emdeg.mechanics.formulations.lagrange_uicker import first_derivatives, pseudo_inertias
 
 HALF = Fraction(1, 2)
 MASS = {1: "9.29", 2: "5.505", 3: "4.25", 4: "1.08", 5: "0.63", 6: "0.51"}
@@ -260,8 +260,8 @@ def test_gravity_at_joint_6_of_a_load_off_the_axis():
 
 def test_u_matrices_in_standard_frames_are_the_appendix_as_corrected():
     """Entries of Appendix A that are misprinted, as the product of the matrices gives them; rows and columns from 1."""
+    from emdeg.documents import MatrixEquation
     from emdeg.equations import document
-    from emdeg.writing import MatrixEquation
 
     model = emdeg.derive(emdeg.load("jpl_rrp"), only="M")
     section = document(model, ["U"], standard=True).sections[0]
@@ -276,8 +276,8 @@ def test_u_matrices_in_standard_frames_are_the_appendix_as_corrected():
 
 def test_traces_do_not_depend_on_the_frames():
     """D_11 from U and P of standard frames is M11 without its drive."""
+    from emdeg.documents import MatrixEquation
     from emdeg.equations import document
-    from emdeg.writing import MatrixEquation
 
     model = emdeg.derive(emdeg.load("jpl_rrp"), only="M")
     section = document(model, ["U"], standard=True).sections[0]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from emdeg.algebra.expression import PrintedCount, atoms_of
+from emdeg.dynamics.functions import numeric
 from emdeg.equations import Compact, atom_values, compact
-from emdeg.mechanics.functions import numeric
 from tests.equations import arms, reading
 from tests.equations.test_lumped import ARMS, lumped
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.documents import Equation, MatrixEquation
 from emdeg.equations import document
-from emdeg.writing import Equation, MatrixEquation
 from tests import commands
 
 TWO_ARMS = Path(__file__).parents[1] / "data" / "robots" / "two_arms.urdf"

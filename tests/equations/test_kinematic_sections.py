@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.documents import Equation, MatrixEquation
 from emdeg.equations import document
 from emdeg.errors import NotSerial
-from emdeg.writing import Equation, MatrixEquation
 
 EXACT = [("0", 0.0), ("pi/2", np.pi / 2), ("-pi/3", -np.pi / 3), ("pi", np.pi)]
 

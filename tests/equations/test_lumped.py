@@ -11,9 +11,9 @@ import pytest
 
 import emdeg
 from emdeg.algebra import angle_systems
+from emdeg.dynamics.functions import numeric
 from emdeg.equations import indices, lump, lumped_constants
 from emdeg.equations.model import derive
-from emdeg.mechanics.functions import numeric
 from emdeg.robot.algebra import parallel_joints
 from tests.equations import arms
 

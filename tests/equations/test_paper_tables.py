@@ -9,9 +9,9 @@ import pytest
 
 import emdeg
 from emdeg.algebra.expression import Atom
+from emdeg.dynamics.functions import numeric
 from emdeg.equations import atom_values
 from emdeg.equations.model import derive
-from emdeg.mechanics.functions import numeric
 from tests.equations import reading
 from tests.equations.test_lumped import CHECKED
 

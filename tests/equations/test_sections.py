@@ -11,14 +11,14 @@ import sympy
 
 import emdeg
 from emdeg.algebra import Exact
+from emdeg.documents import WRITERS, Document, Equation, Item, Paragraph, Section, Table
+from emdeg.dynamics.kane import joint_rates
 from emdeg.equations import Model, write
-from emdeg.mechanics.kane import joint_rates
 from emdeg.reports import ShadedEntries, Subject
 from emdeg.reports.equations_part import equations as equations_of_page
 from emdeg.reports.kane import describe
 from emdeg.reports.kane_pages import kane_document
 from emdeg.robot import substitute
-from emdeg.writing import WRITERS, Document, Equation, Item, Paragraph, Section, Table
 from tests.equations import printed
 
 HOSTILE = """

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 import emdeg
-from emdeg.mechanics.parameters import base_values
+from emdeg.dynamics.parameters import base_values
 from emdeg.robot import Robot
 from tests.oracles import Pinocchio
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.documents import csv_columns
 from emdeg.identification.evening import even_pieces
 from emdeg.identification.recording import read_log
-from emdeg.writing import csv_columns
 
 RATE = 200.0
 

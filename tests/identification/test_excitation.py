@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.dynamics.parameters import base_values
 from emdeg.identification import excitation_files, excite, identify
-from emdeg.mechanics.parameters import base_values
 from emdeg.simulation import load_trajectory
 from tests.commands import run
 from tests.identification.campaigns import RecordedRun, arm_text, coulomb, oracle, true_values

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.dynamics.parameters import base_values
 from emdeg.errors import RobotError
 from emdeg.identification import identify, read_log, validated
-from emdeg.mechanics.parameters import base_values
 from emdeg.robot import choose
 from tests.commands import run
 from tests.identification.campaigns import RecordedRun, arm_text, coulomb, foreign, recorded, stribeck, true_values
@@ -64,7 +64,7 @@ def test_several_logs_recorded_rates_and_parquet_serve_too(tmp_path):
     first = runs[0].write(tmp_path / "a.csv", qd=runs[0].truth[1], qdd=runs[0].truth[2])
     second = runs[1].write(tmp_path / "b.csv")
     parquet = tmp_path / "b.parquet"
-    from emdeg.writing import parquet_columns
+    from emdeg.documents import parquet_columns
 
     table = np.loadtxt(second, delimiter=",", skiprows=1)
     names = second.read_text().splitlines()[0].split(",")

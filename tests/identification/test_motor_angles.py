@@ -9,9 +9,9 @@ import pytest
 
 import emdeg
 from emdeg import loops
+from emdeg.dynamics.formulations import FrictionLaw
 from emdeg.errors import RobotError
 from emdeg.identification.motor_angles import coordinate_rates, coordinates_from_motors
-from emdeg.mechanics.formulations import FrictionLaw
 from tests import commands
 
 LAW = FrictionLaw(0.05, 0.3, 0.2, 0.15)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.dynamics.parameters import base_values
 from emdeg.identification.regressors import base_regressor, coordinate_motion, described, has_programs, motor_motion
-from emdeg.mechanics.parameters import base_values
 from emdeg.robot import load_text, to_toml
 
 

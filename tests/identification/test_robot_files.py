@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.documents import csv_columns
+from emdeg.dynamics import kind_of
 from emdeg.identification import identified_robot, identified_urdf, identify
 from emdeg.identification.regressors import by_motors
-from emdeg.mechanics import kind_of
 from emdeg.robot import to_toml
-from emdeg.writing import csv_columns
 from tests.commands import run
 from tests.identification.campaigns import arm_text, oracle, recorded
 

@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 
 import emdeg
 from emdeg.cli import app
+from emdeg.dynamics.kane import joint_rates, read_setup
 from emdeg.errors import ClosureError, RobotError, SingularSpeeds
 from emdeg.kane import KaneModel, load_setup
-from emdeg.mechanics.kane import joint_rates, read_setup
 from emdeg.programs.kane import kane_program, verify_kane
-from tests.mechanics.kkt import constrained_accelerations
-from tests.mechanics.test_loops import REFERENCE, robot_of
+from tests.loops.kkt import constrained_accelerations
+from tests.loops.test_loops import REFERENCE, robot_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "speeds"
 TURNING = '[[speed]]\nangular_velocity = "coupler"\ncomponents = ["z"]\n'

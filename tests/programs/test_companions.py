@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import evaluate as numbers
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import evaluate as numbers
 from emdeg.programs import companions_of, count, evaluate, slopes_on_file
 from emdeg.programs.build import plain_program
 

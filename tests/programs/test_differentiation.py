@@ -7,9 +7,9 @@ import pinocchio as pin
 import pytest
 
 import emdeg
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import CATALOGUE, FUNCTIONS
-from emdeg.mechanics.functions import evaluate as numbers
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import CATALOGUE, FUNCTIONS
+from emdeg.dynamics.functions import evaluate as numbers
 from emdeg.programs import count, evaluate, verify_program
 from emdeg.programs.build import plain_program
 from emdeg.programs.differentiation import cotangents, derivative_of_solution, tangents

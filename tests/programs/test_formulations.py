@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 import emdeg
+from emdeg.dynamics.functions import CATALOGUE, ways_of
 from emdeg.errors import BadRequest, Refuted
-from emdeg.mechanics.functions import CATALOGUE, ways_of
 from emdeg.programs import compared_formulations, count
 from emdeg.programs.formulations import general_robot, traced
 from tests.random_robots import random_robot

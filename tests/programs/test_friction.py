@@ -12,10 +12,10 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Exact
+from emdeg.dynamics.formulations import friction_laws
+from emdeg.dynamics.functions import CATALOGUE, RUBBING, WITH_FRICTION, inputs_of
+from emdeg.dynamics.functions import evaluate as numbers
 from emdeg.errors import BadRequest, Refuted, RobotError
-from emdeg.mechanics.formulations import friction_laws
-from emdeg.mechanics.functions import CATALOGUE, RUBBING, WITH_FRICTION, inputs_of
-from emdeg.mechanics.functions import evaluate as numbers
 from emdeg.programs import count, evaluate, verify_program
 from emdeg.robot import Friction, assemble, read_toml, to_toml
 from tests.emitted import c_library, python_module, run_c
@@ -101,7 +101,7 @@ def test_derivatives_have_the_slope_of_friction_and_are_proved(name, function):
     robot, full = arm(LAWS[name]) if name in LAWS else mechanism(name), function + WITH_FRICTION
     n, rng = robot.freedoms, np.random.default_rng(2)
     # Speeds of either direction, away from rest, where a sign jumps.
-    state = {"q": emdeg.mechanics.kind_of(robot).home(robot) + 0.1, "qd": np.array([0.4, -0.7])[:n]}
+    state = {"q": emdeg.dynamics.kind_of(robot).home(robot) + 0.1, "qd": np.array([0.4, -0.7])[:n]}
     state["qdd" if function == "inverse_dynamics" else "tau"] = rng.uniform(-1, 1, n)
     at = np.concatenate(list(state.values()))
 
@@ -180,7 +180,7 @@ def mechanism(name: str) -> emdeg.Robot:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_of_closed_loops_the_motors_give_the_power_that_every_joint_loses(name):
     robot = mechanism(name)
-    q = emdeg.mechanics.kind_of(robot).home(robot)
+    q = emdeg.dynamics.kind_of(robot).home(robot)
     qd = np.random.default_rng(2).normal(0, 1, q.size)
     h = 1e-6
     joints = [emdeg.loops.joint_positions(robot, q + h * k * unit) for unit in np.eye(q.size) for k in (1, -1)]

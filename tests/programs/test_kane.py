@@ -10,9 +10,9 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Exact, PrimeColumns
+from emdeg.dynamics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.equations.speeds import speed_inverse
 from emdeg.errors import Refuted, SingularSpeeds
-from emdeg.mechanics.kane import AngularVelocity, PointVelocity, Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.programs.ir import Kind, count
 from emdeg.programs.kane import INPUTS, METHODS, kane_program, verify_kane
 from emdeg.programs.residues import fingerprints

@@ -15,8 +15,8 @@ import pytest
 import emdeg
 from emdeg.algebra import Exact
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.dynamics.kane import Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.errors import RobotError
-from emdeg.mechanics.kane import Rate, Setup, joint_rates, load_setup, read_setup
 from emdeg.programs.kane import INPUTS, kane_program, verify_kane
 from emdeg.programs.values import evaluate
 from emdeg.robot.model import Friction

@@ -14,11 +14,11 @@ import emdeg
 from emdeg.algebra import Floats, PrimeColumns
 from emdeg.codegen.artefact import Request, make_artefact
 from emdeg.codegen.c import emit_c
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import functions_of
+from emdeg.dynamics.functions.numeric import drive_jacobian
 from emdeg.errors import Refuted
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import functions_of
-from emdeg.mechanics.functions.numeric import drive_jacobian
-from emdeg.mechanics.loops.views import reduced_model
+from emdeg.loops.views import reduced_model
 from emdeg.programs.ir import Dependence, count
 from emdeg.programs.residues import fingerprints
 from emdeg.programs.search.resubstitute import resubstitute
@@ -31,9 +31,9 @@ from emdeg.robot.choose import with_coordinates
 from emdeg.runtime import compile as compile_program
 from tests.asadi_heydari import procedure, torques
 from tests.emitted import COMPILERS, c_library, run_c
-from tests.mechanics.invented import tilting_table
-from tests.mechanics.linkages import built
-from tests.mechanics.test_loops import PLACES, circle, robot_of, states
+from tests.loops.invented import tilting_table
+from tests.loops.linkages import built
+from tests.loops.test_loops import PLACES, circle, robot_of, states
 
 PROVABLE = [
     "delta",

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.dynamics.functions import CATALOGUE, axis_names, functions_of
+from emdeg.dynamics.functions import evaluate as numbers
+from emdeg.dynamics.functions.lookup import output_shape
+from emdeg.dynamics.parameters.base import base_values
 from emdeg.errors import BadRequest, CannotJoin, NotInvertible, OverBudget, Refuted, UnknownFunction
-from emdeg.mechanics.functions import CATALOGUE, axis_names, functions_of
-from emdeg.mechanics.functions import evaluate as numbers
-from emdeg.mechanics.functions.lookup import output_shape
-from emdeg.mechanics.parameters.base import base_values
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, InputGroup, count
 from emdeg.programs.proof import FALSE_PASS

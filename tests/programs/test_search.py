@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emdeg
+from emdeg.dynamics import TREE
+from emdeg.dynamics.formulations import coriolis_composite
+from emdeg.dynamics.functions import FUNCTIONS
 from emdeg.errors import Refuted
-from emdeg.mechanics import TREE
-from emdeg.mechanics.formulations import coriolis_composite
-from emdeg.mechanics.functions import FUNCTIONS
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import Dependence, Kind, Op, Program, count
 from emdeg.programs.registers import estimated_cycles, quickest
@@ -268,7 +268,7 @@ def test_a_wrong_program_is_never_handed_out(monkeypatch):
     broken = Program(right.name, right.inputs, (*right.ops[:-1], Op(Kind.ADD, (0, 0))), right.outputs)
     with pytest.raises(Refuted):
         verify_program(broken, robot, "mass_matrix")
-    monkeypatch.setattr(module, "_search", lambda *args: [(broken, None)])
+    monkeypatch.setattr(module, "_search", lambda *args: ([(broken, None)], False))
     assert optimise(robot, "mass_matrix", 1.0).program == right
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from emdeg.documents import Figures, Table
 from emdeg.identification import identify, read_log, validated
 from emdeg.reports import identified_document, identified_page
-from emdeg.writing import Figures, Table
 from tests.commands import run
 from tests.identification.campaigns import arm_text, recorded, stribeck
 

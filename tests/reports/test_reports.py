@@ -16,12 +16,16 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.approximation.programs import program as short_program
+from emdeg.approximation.short_model import full_model
+from emdeg.approximation.significance import significant
 from emdeg.cli import main
+from emdeg.documents import latex
+from emdeg.documents.document import Label, Note
+from emdeg.documents.drawing import svg
+from emdeg.documents.pdf import write_pdf
 from emdeg.programs.ir import Dependence, count
 from emdeg.programs.trace import Tracer
-from emdeg.reduce.programs import program as short_program
-from emdeg.reduce.short_model import full_model
-from emdeg.reduce.significance import significant
 from emdeg.reports import Report, html, report
 from emdeg.reports.charts import ChartBar, bars
 from emdeg.reports.counts_part import counts
@@ -32,10 +36,6 @@ from emdeg.reports.published import published_counts as published
 from emdeg.reports.scene import frames_at, scene, skeleton
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import tradeoff
-from emdeg.writing import latex
-from emdeg.writing.document import Label, Note
-from emdeg.writing.drawing import svg
-from emdeg.writing.pdf import write_pdf
 from tests.algebra.formulas import ALGEBRA
 from tests.asadi_heydari import torques
 from tests.commands import run

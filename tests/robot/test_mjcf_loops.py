@@ -9,7 +9,7 @@ import pytest
 import emdeg
 from emdeg.algebra import Exact
 from emdeg.errors import RobotError
-from emdeg.mechanics.loops import ready
+from emdeg.loops import ready
 from emdeg.robot import Robot, assemble
 from emdeg.robot.mjcf_reader import read_mjcf
 

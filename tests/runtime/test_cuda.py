@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import functions_of
 from emdeg.errors import BadRequest, DeviceError, StateError
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import functions_of
 from emdeg.programs import Dependence, Tracer
 from emdeg.runtime.cuda import (
     ARCHITECTURES,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import emdeg
+from emdeg.dynamics import kind_of
 from emdeg.errors import BadRequest, StateError, UnknownFunction
-from emdeg.mechanics import kind_of
 from emdeg.runtime.operators.adjoint import adjoint_of, operator_programs
 from tests.program_samples import samples
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.mechanics.functions import evaluate, functions_of
+from emdeg.dynamics.functions import evaluate, functions_of
 from emdeg.programs.build import plain_program
 from emdeg.runtime import compile
 

@@ -33,9 +33,9 @@ from emdeg.simulation import (
 from emdeg.simulation.pictures.figures import outcome_figure
 from emdeg.simulation.plant.loops import all_joints
 from emdeg.simulation.scenarios.scenario import read_scenario
-from tests.mechanics.kkt import Bodies, constrained_accelerations
-from tests.mechanics.linkages import CUSPIDAL, SLIDER_CRANK, built
-from tests.mechanics.test_loops import PLACES, robot_of
+from tests.loops.kkt import Bodies, constrained_accelerations
+from tests.loops.linkages import CUSPIDAL, SLIDER_CRANK, built
+from tests.loops.test_loops import PLACES, robot_of
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())
 MOVES = {
@@ -367,7 +367,7 @@ def test_a_trajectory_out_of_reach_names_the_loop():
 def test_motion_is_roughly_that_of_mujoco_with_stiff_constraints(name):
     """A third opinion: bodies for links and rods, loops held by equality constraints that give way a little."""
     pytest.importorskip("mujoco")
-    from tests.mechanics.mujoco_loops import run
+    from tests.loops.mujoco_loops import run
 
     robot = robot_of(name)
     q = np.array(PLACES[name][0], dtype=float)

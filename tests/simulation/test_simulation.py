@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import emdeg
-from emdeg.mechanics.formulations.friction import FrictionLaw
+from emdeg.dynamics.formulations.friction import FrictionLaw
 from emdeg.programs.best import program
 from emdeg.programs.ir import count
 from emdeg.robot.model import Inertia

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.mechanics.loops import reachable, singularity_figures
+from emdeg.loops import reachable, singularity_figures
 from emdeg.studio.dead_points import dead_points
 
 

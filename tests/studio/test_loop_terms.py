@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.equations.loops import LoopModel
-from emdeg.mechanics.functions import numeric
-from emdeg.mechanics.loops import ready
+from emdeg.documents import Section
+from emdeg.dynamics.functions import numeric
+from emdeg.loops import ready
+from emdeg.loops.equations import LoopModel
 from emdeg.programs import Program
 from emdeg.reports import Subject, equations
 from emdeg.robot import Robot
 from emdeg.studio.loop_terms import loop_term_program
 from emdeg.studio.parts import EXPANDED, shown_part
 from emdeg.studio.shading import PlacedTerm, terms_of, with_terms
-from emdeg.writing import Section
 
 
 def entries(model: LoopModel, section: Section, q: np.ndarray, qd: np.ndarray) -> dict[str, float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from emdeg.mechanics.functions import link_transforms
+from emdeg.dynamics.functions import link_transforms
 from emdeg.robot import load_text
 from emdeg.studio.meshes import MOST_FACES, link_meshes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import emdeg
-from emdeg.equations.loops import LOOP_PARTS, derive_loops
+from emdeg.loops.equations import LOOP_PARTS, derive_loops
 from emdeg.programs import evaluate
 from emdeg.reports import HtmlReportWriter, Subject
 from emdeg.studio.parts import EXPANDED, JACOBIAN, of_loops, shown_part

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import emdeg
+from emdeg.documents import Label, label
 from emdeg.programs import Dependence, Tracer
 from emdeg.studio.units import Dimension, of_entry, of_parameter, of_values
-from emdeg.writing import Label, label
 
 
 @pytest.mark.parametrize(

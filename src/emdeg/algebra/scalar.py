@@ -1,6 +1,6 @@
 """What the mechanics asks of the numbers it runs over.
 
-An algorithm in `emdeg.mechanics` is written once, with +, - and * (and / where the book divides). The algebra
+An algorithm in `emdeg.dynamics` is written once, with +, - and * (and / where the book divides). The algebra
 it is handed decides what comes out: numbers, formulas, a program, or residues modulo a prime.
 """
 

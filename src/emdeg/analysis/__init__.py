@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from emdeg.analysis.figures import COLOURS, check_folder, new_figure, plain, save_figure
     from emdeg.analysis.importance import Share, constant_shares, over_workspace, term_shares
     from emdeg.analysis.improvement import Improvement, Influence, improvement_figure, improvement_of
-    from emdeg.analysis.judging.file import PrintedModel, read_printed
-    from emdeg.analysis.judging.judge import judge, judged_workspace
-    from emdeg.analysis.judging.verdict import Judgement, Verdict
     from emdeg.analysis.loops import closing_workspace
     from emdeg.analysis.motion import SampledMotion, across, point_to_point
     from emdeg.analysis.overview import LOOP_PARTS, TREE_PARTS, Analysis, analyse, parts_of

@@ -27,11 +27,11 @@ from emdeg.algebra import (
 )
 from emdeg.algebra import count as count_printed
 from emdeg.analysis.figures import COLOURS, new_figure, save_figure
+from emdeg.approximation import FullModel, full_model
+from emdeg.documents import Shown
 from emdeg.equations import Compact, compact, hierarchy, indices
 from emdeg.programs import count, program
-from emdeg.reduce import FullModel, full_model
 from emdeg.robot import Robot
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
+from emdeg.dynamics.functions import gravity, jacobian, mass_matrix
 from emdeg.errors import RobotError
-from emdeg.mechanics.functions import gravity, jacobian, mass_matrix
 from emdeg.robot import Robot
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from emdeg.algebra import ONE, ZERO, TrigPoly
 from emdeg.analysis.shared_time import search_each
 from emdeg.bounds import Bounded, Extremes, SearchLimits, Tensor, extreme, extremes, largest, tensor
+from emdeg.documents import Shown
 from emdeg.equations import Model, derive, descendants
 from emdeg.errors import UnknownEntry
 from emdeg.robot import BASE, Placement, Robot, Workspace, loaded_inertias, workspace
-from emdeg.writing import Shown
 
 GAP = 1e-3
 SECONDS = 45.0

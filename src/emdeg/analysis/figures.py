@@ -15,9 +15,9 @@ from emdeg.analysis.importance import Share
 from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import Curves, RatioMap
 from emdeg.analysis.servo import ServoView
+from emdeg.documents import nearest, write_whole
 from emdeg.errors import RobotError
 from emdeg.robot import Robot
-from emdeg.writing import nearest, write_whole
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":")

@@ -9,11 +9,11 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.motion import SampledMotion
+from emdeg.documents import Shown
+from emdeg.dynamics.functions import regressor
+from emdeg.dynamics.parameters import base_parameters, base_values
 from emdeg.equations import Model, entry_name
-from emdeg.mechanics.functions import regressor
-from emdeg.mechanics.parameters import base_parameters, base_values
 from emdeg.robot import Robot, Workspace
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

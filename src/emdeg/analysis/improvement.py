@@ -14,10 +14,10 @@ import numpy as np
 from emdeg.algebra import Generator
 from emdeg.analysis.figures import COLOURS, new_figure, plain, save_figure
 from emdeg.analysis.tolerance import Tolerances
+from emdeg.approximation import full_model
+from emdeg.documents import Shown
 from emdeg.errors import RobotError
-from emdeg.reduce import full_model
 from emdeg.robot import Robot, Workspace
-from emdeg.writing import Shown
 
 NEGLIGIBLE = 0.1
 """A tolerance that makes less than this share of a joint's spread changes it by less than half a per cent."""

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
+from emdeg.dynamics.functions import drive_jacobian, gravity, mass_matrix
 from emdeg.errors import RobotError
-from emdeg.mechanics.functions import drive_jacobian, gravity, mass_matrix
-from emdeg.mechanics.loops import joint_positions, loops_of, reachable, ready, singularity_figures
+from emdeg.loops import joint_positions, loops_of, reachable, ready, singularity_figures
 from emdeg.programs import plain_program
 from emdeg.robot import Range, Robot, Workspace, joint_number, workspace
 from emdeg.runtime import compile

@@ -12,7 +12,7 @@ import numpy as np
 from emdeg.algebra import Array
 from emdeg.analysis.figures import COLOURS, STYLES, new_figure, plain, save_figure
 from emdeg.analysis.loops import MARGIN, Bools, home, looked_at, motor_figures, reached
-from emdeg.mechanics.loops import ready, singularity_figures
+from emdeg.loops import ready, singularity_figures
 from emdeg.robot import Robot, Workspace
 
 GRID = 121

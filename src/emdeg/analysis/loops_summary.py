@@ -11,7 +11,7 @@ import numpy as np
 
 from emdeg.analysis.loops import MARGIN, Extreme, MotorLoad, Poses, home, motor_loads, poses, ray_ranges
 from emdeg.analysis.loops_map import draw_lines, draw_map, plane
-from emdeg.mechanics.loops import ready, weak_loops
+from emdeg.loops import ready, weak_loops
 from emdeg.robot import Robot, Workspace, workspace
 
 PARTS = ("workspace", "singularities", "inertia")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
 from emdeg.robot import Workspace
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from emdeg.analysis.loops import MARGIN
 from emdeg.analysis.motion import SampledMotion
 from emdeg.analysis.ratios import ratio
 from emdeg.analysis.summary import Scope
+from emdeg.documents import brief, table
 from emdeg.errors import EmptyBox, RobotError
 from emdeg.robot import Robot, RobotLike, as_robot, joint_number, workspace
-from emdeg.writing import brief, table
 
 TREE_PARTS = ("loads", "ratios", "servo", "importance", "capability")
 LOOP_PARTS = loops_summary.PARTS

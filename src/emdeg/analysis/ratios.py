@@ -16,10 +16,10 @@ import numpy as np
 from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.analysis.extremes import gravity_strength, moment_square, subtree
 from emdeg.bounds import Bounded, SearchLimits, largest_ratio
+from emdeg.documents import Shown
 from emdeg.equations import Model, derive, entry_name
 from emdeg.errors import UnknownEntry
 from emdeg.robot import Range, Workspace
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

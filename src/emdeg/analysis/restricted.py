@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import cos, pi, sin, tan
 
 from emdeg.algebra import Angle, TrigPoly
+from emdeg.documents import Shown, line
 from emdeg.equations import Model, entry_name
 from emdeg.errors import RobotError
-from emdeg.writing import Shown, line
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis.motion import SampledMotion
-from emdeg.mechanics.functions import gravity, inverse_dynamics, mass_matrix
+from emdeg.documents import Shown
+from emdeg.dynamics.functions import gravity, inverse_dynamics, mass_matrix
 from emdeg.robot import Robot
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import derivative
-from emdeg.mechanics import stacked
-from emdeg.mechanics.parameters import VariedRobot, value_of
-from emdeg.reduce import FullModel
-from emdeg.writing import Shown
+from emdeg.approximation import FullModel
+from emdeg.documents import Shown
+from emdeg.dynamics import stacked
+from emdeg.dynamics.parameters import VariedRobot, value_of
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import numpy as np
 from emdeg.algebra import Generator, TrigPoly
 from emdeg.analysis.shared_time import search_each
 from emdeg.bounds import Bounded, SearchLimits, attained_ratio, largest_ratio, tensor
+from emdeg.documents import Shown
 from emdeg.equations import Model, entry_name
 from emdeg.robot import Workspace
-from emdeg.writing import Shown
 
 SAMPLES = 2048
 

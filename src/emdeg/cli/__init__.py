@@ -15,24 +15,9 @@ from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from emdeg._version import __version__
-from emdeg.cli.common import BAD_INPUT, BEGAN, CHECK_FAILED, INTERRUPTED, OVER_BUDGET, USAGE, say
+from emdeg.cli.common import BAD_INPUT, BEGAN, INTERRUPTED, OVER_BUDGET, print_json_error, say
 from emdeg.cli.terminal import TerminalOutput
-from emdeg.errors import (
-    BadRequest,
-    CannotJoin,
-    DeviceError,
-    NotInvertible,
-    NotSerial,
-    NumberTooLong,
-    OldFormat,
-    OverBudget,
-    Poisoned,
-    Refuted,
-    RobotError,
-    StateError,
-    UnboundSymbol,
-    UnknownFunction,
-)
+from emdeg.errors import EmdegError, OldFormat, Poisoned, Refuted
 
 COMMANDS = {
     "robots": "List the robots that come with emdeg.",
@@ -186,6 +171,10 @@ def _with_brackets(made: Any) -> Any:
     return made
 
 
+CLICK_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+"""What typer raises, and prints, where an option is wrong; typer does not export it."""
+
+
 class Commands(TyperGroup):
     """The commands: their help from the table above while they are listed, loaded when one is called."""
 
@@ -201,9 +190,12 @@ class Commands(TyperGroup):
         return command(cmd_name)
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command; an interrupt, which typer would end without a word, is said."""
+        """Run the command; with --json a usage error is an object on stdout, too, and an interrupt is reported."""
         try:
             return super().invoke(ctx)
+        except CLICK_ERROR as problem:
+            print_json_error("usage", problem.format_message())
+            raise
         except KeyboardInterrupt:
             say("interrupted: nothing is written")
             raise typer.Exit(INTERRUPTED) from None
@@ -272,21 +264,14 @@ def _run() -> None:
     """The command, and the exit code that belongs to what it raises."""
     try:
         app()
-    except Refuted as problem:
-        say(f"NOT VERIFIED, nothing is written: {problem}")
-        sys.exit(CHECK_FAILED)
-    except (BadRequest, CannotJoin, DeviceError, UnknownFunction) as problem:
-        say(f"error: {problem}")
-        sys.exit(USAGE)
-    except OverBudget as problem:
-        say(f"error: {problem}")
-        sys.exit(OVER_BUDGET)
+    except EmdegError as problem:
+        print_json_error(problem.code, str(problem), getattr(problem, "file", None), getattr(problem, "line", None))
+        say(f"{'NOT VERIFIED, nothing is written' if isinstance(problem, Refuted) else 'error'}: {problem}")
+        sys.exit(problem.exit_code)
     except (MemoryError, RecursionError):
+        print_json_error("over-budget", "it needs more memory than there is")
         say("error: it needs more memory than there is")
         sys.exit(OVER_BUDGET)
-    except (RobotError, StateError, UnboundSymbol, NotInvertible, NotSerial, NumberTooLong) as problem:
-        say(f"error: {problem}")
-        sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
         say("interrupted: nothing is written")
         sys.exit(INTERRUPTED)

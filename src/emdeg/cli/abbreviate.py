@@ -11,6 +11,25 @@ import typer
 from numpy.typing import NDArray
 
 from emdeg.analysis import closing_workspace
+from emdeg.approximation import (
+    JOINT_SIGNIFICANCE,
+    SECONDS,
+    SHORT_FUNCTIONS,
+    SIGNIFICANCE,
+    ShortProgram,
+    abbreviate,
+    curve,
+    curve_csv,
+    curve_of_programs,
+    draw,
+    full_model,
+    holding_error,
+    is_long,
+    multirate,
+    reduction_tables,
+    totals,
+)
+from emdeg.approximation import split as split_program
 from emdeg.cli.common import (
     BEST_SO_FAR,
     BestEffort,
@@ -31,25 +50,6 @@ from emdeg.codegen import may_replace
 from emdeg.errors import OverBudget, RobotError
 from emdeg.programs import Effort, cost, count, label
 from emdeg.programs import program as exact_program
-from emdeg.reduce import (
-    JOINT_SIGNIFICANCE,
-    SECONDS,
-    SHORT_FUNCTIONS,
-    SIGNIFICANCE,
-    ShortProgram,
-    abbreviate,
-    curve,
-    curve_csv,
-    curve_of_programs,
-    draw,
-    full_model,
-    holding_error,
-    is_long,
-    multirate,
-    reduction_tables,
-    totals,
-)
-from emdeg.reduce import split as split_program
 from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, load, workspace
 
 _TARGET, _BOX, _MORE = "Targets", "The box of states", "More"

@@ -10,7 +10,7 @@ from rich.table import Table
 from emdeg.analysis import Account, account_figure, account_of, check_folder
 from emdeg.cli.common import UsageError, end_if_missed, out, print_json, say
 from emdeg.cli.progress import working
-from emdeg.mechanics import TREE, kind_of
+from emdeg.dynamics import TREE, kind_of
 from emdeg.robot import Robot, need_numbers
 
 

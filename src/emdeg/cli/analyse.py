@@ -31,10 +31,10 @@ from emdeg.cli.common import (
 )
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges, quantity
 from emdeg.cli.progress import working
+from emdeg.documents import write_whole
 from emdeg.errors import RobotError, UnknownEntry
 from emdeg.identification import Recording, comparison_part, doubts, read_motion, read_recording
 from emdeg.robot import Robot, joint_number, workspace
-from emdeg.writing import write_whole
 
 GAP = 1e-3
 """The relative gap that certified bounds are sought to where none is asked for."""

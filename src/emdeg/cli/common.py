@@ -14,8 +14,8 @@ import typer
 from rich.text import Text
 
 from emdeg.cli.terminal import SafeConsole
+from emdeg.documents import write_whole
 from emdeg.errors import EmdegError, RobotError, StateError
-from emdeg.writing import write_whole
 
 SCHEMA_VERSION = 1
 
@@ -45,6 +45,16 @@ def as_json(result: Any, indent: int | None = None) -> str:
         raise StateError("a number of the result is not finite, and JSON has no word for that") from None
 
 
+def print_json_error(code: str, message: str, file: str | None = None, line: int | None = None) -> None:
+    """Print the one object on stdout that a command with --json ends with where it fails; nothing without --json.
+
+    It is asked of the command line itself, since options may be what is wrong.
+    """
+    if "--json" in sys.argv[1:]:
+        error = {"code": code, "message": message, "file": file, "line": line}
+        sys.stdout.write(json.dumps({"schema_version": SCHEMA_VERSION, "error": error}) + "\n")
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
@@ -65,7 +75,7 @@ def say(text: str) -> None:
     err.print(text, markup=False, soft_wrap=True)
 
 
-class UsageError(EmdegError, typer.BadParameter):
+class UsageError(EmdegError, typer.BadParameter, code="usage", exit_code=2):
     """A wrong option value: exit code 2."""
 
 

@@ -13,9 +13,11 @@ import typer
 from emdeg.algebra import DEFAULT_MAX_TERMS
 from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, refuse, say, write_new
 from emdeg.cli.progress import working
+from emdeg.documents import WRITERS, sections_data
+from emdeg.dynamics import kind_of
 from emdeg.equations import DEFAULT_PARTS, NEEDS, PARTS, document, model_data, with_symbolic_payload
 from emdeg.equations import derive as derive_
-from emdeg.equations.loops import (
+from emdeg.loops.equations import (
     EXPANDED_PARTS,
     LOOP_PARTS,
     default_parts,
@@ -24,9 +26,7 @@ from emdeg.equations.loops import (
     expanded_document,
     loop_document,
 )
-from emdeg.mechanics import kind_of
 from emdeg.robot import Robot, symbolize
-from emdeg.writing import WRITERS, sections_data
 
 DEFAULT = ",".join(DEFAULT_PARTS)
 Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]

@@ -14,9 +14,8 @@ from rich.table import Table
 
 from emdeg.algebra import Array
 from emdeg.cli.common import Json, UsageError, out, print_json, refuse, say
-from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
-from emdeg.mechanics.formulations import need_friction
-from emdeg.mechanics.functions import (
+from emdeg.dynamics.formulations import need_friction
+from emdeg.dynamics.functions import (
     CATALOGUE,
     FUNCTIONS,
     INPUTS,
@@ -31,9 +30,10 @@ from emdeg.mechanics.functions import (
     measures_of,
     with_friction_in,
 )
-from emdeg.mechanics.functions import evaluate as evaluate_function
-from emdeg.mechanics.loops import mode
-from emdeg.mechanics.parameters import base_parameters
+from emdeg.dynamics.functions import evaluate as evaluate_function
+from emdeg.dynamics.parameters import base_parameters
+from emdeg.errors import RobotError, StateError, TooLarge, UnknownFunction
+from emdeg.loops import mode
 from emdeg.robot import BUDGET, Joint, Robot
 
 ROTOR_FUNCTIONS = tuple(name for name, entry in FUNCTIONS.items() if any(w.rotors for w in entry.ways.values()))

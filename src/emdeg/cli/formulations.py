@@ -8,8 +8,8 @@ from rich.table import Table
 
 from emdeg.cli.common import UsageError, out, print_json
 from emdeg.cli.progress import working
+from emdeg.dynamics.kane import load_setup
 from emdeg.equations.speeds import speed_inverse
-from emdeg.mechanics.kane import load_setup
 from emdeg.programs import Count, Formulated, compared_formulations
 from emdeg.programs import count as count_operations
 from emdeg.programs.kane import kane_program, verify_kane

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from emdeg.cli.common import Json, head, out, print_json
-from emdeg.mechanics import KINDS
-from emdeg.mechanics.functions import CATALOGUE, Function, known_functions, proved_by
+from emdeg.dynamics import KINDS
+from emdeg.dynamics.functions import CATALOGUE, Function, known_functions, proved_by
 
 
 def functions(

@@ -21,8 +21,8 @@ from emdeg.cli.effort import (
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import CERTIFICATE, Target, namesakes
 from emdeg.codegen import generate as generate_code
+from emdeg.dynamics.functions import functions_of
 from emdeg.errors import BadRequest
-from emdeg.mechanics.functions import functions_of
 
 
 def generate(

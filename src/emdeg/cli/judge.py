@@ -9,8 +9,6 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from emdeg.analysis import Judgement, Verdict, judged_workspace, read_printed
-from emdeg.analysis import judge as judge_model
 from emdeg.cli.common import (
     CHECK_FAILED,
     Json,
@@ -26,6 +24,8 @@ from emdeg.cli.common import (
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
 from emdeg.cli.robots import load_robot
+from emdeg.papers.validation import Judgement, Verdict, judged_workspace, read_printed
+from emdeg.papers.validation import judge as judge_model
 
 GAP, MARGIN = 1e-2, 0.05
 """The relative gap that bounds are sought to where none is asked for."""

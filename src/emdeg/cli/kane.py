@@ -13,13 +13,13 @@ from emdeg.cli.progress import stoppable, working
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import identifier
 from emdeg.codegen.c import COptions, emit_c
+from emdeg.documents import WRITERS
+from emdeg.dynamics.kane import Setup, load_setup
 from emdeg.equations.speeds import SpeedInverse, speed_inverse
-from emdeg.mechanics.kane import Setup, load_setup
 from emdeg.programs import count
 from emdeg.programs.kane import FORMULATION, INPUTS, Candidate, Function, choose, kane_program, verify_kane
 from emdeg.reports import PARTS, Part, describe, kane_data, kane_document
 from emdeg.robot import Robot
-from emdeg.writing import WRITERS
 
 PROBLEMS: tuple[Function, ...] = ("torques", "accelerations", "equations", "rates")
 

@@ -17,7 +17,7 @@ from emdeg.cli.common import Json, UsageError, head, out, print_json, refuse
 from emdeg.cli.evaluate import read_state
 from emdeg.cli.progress import working
 from emdeg.errors import RobotError
-from emdeg.mechanics.loops import Branch, branches, mode, ready, singularity_figures, weak_loops
+from emdeg.loops import Branch, branches, mode, ready, singularity_figures, weak_loops
 from emdeg.robot import Robot
 
 LISTED = 32

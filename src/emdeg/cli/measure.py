@@ -11,8 +11,8 @@ from rich.table import Table
 
 from emdeg.cli.common import Json, out, print_json, refuse, say, write_new
 from emdeg.cli.progress import working
-from emdeg.identification import CampaignOutcome, MeasuredFigure, Trial, read_campaign, run_trials
-from emdeg.identification import measure as measure_campaign
+from emdeg.papers.bench import CampaignOutcome, MeasuredFigure, Trial, read_campaign, run_trials
+from emdeg.papers.bench import measure as measure_campaign
 from emdeg.robot import to_toml
 
 MOST_SHOWN = 3

@@ -16,10 +16,10 @@ from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, err, out, p
 from emdeg.cli.progress import stoppable
 from emdeg.cli.terminal import SafeConsole
 from emdeg.codegen import write_files
+from emdeg.documents import nearest
+from emdeg.dynamics.formulations import need_friction
 from emdeg.errors import RobotError
-from emdeg.mechanics.formulations import need_friction
 from emdeg.robot import Robot
-from emdeg.writing import nearest
 
 if TYPE_CHECKING:
     from emdeg.simulation.scenarios import Outcome, Scenario
@@ -124,8 +124,8 @@ def _progress(plan: Scenario) -> Iterator[Callable[[float], None]]:
 
 def _files(plan: Scenario, folder: Path | None, form: str, animation: Path | None, force: bool) -> dict[str, Path]:
     """What will be written, by kind; what cannot be is said before anything runs."""
+    from emdeg.documents import arrow
     from emdeg.simulation.pictures import KINDS
-    from emdeg.writing import arrow
 
     if form not in ("csv", "parquet"):
         raise UsageError(f"--table is csv or parquet; got {form!r}")

@@ -10,7 +10,7 @@ import typer
 from emdeg.cli.common import BEGAN, INTERRUPTED, Json, UsageError, out, print_json, say
 from emdeg.cli.count import FunctionArgument
 from emdeg.cli.effort import Seed, WeightsText, checked_effort, chosen_weights, progress_line
-from emdeg.mechanics.functions import WITH_FRICTION
+from emdeg.dynamics.functions import WITH_FRICTION
 from emdeg.programs import cost, count, joined_functions, keep, label, on_file, optimise
 from emdeg.robot import Robot
 

@@ -166,7 +166,7 @@ def load_robot(
     if coordinates is not None:
         found = choose.with_coordinates(found, [name.strip() for name in coordinates.split(",")])
     if mode is not None:
-        from emdeg.mechanics.loops import with_mode  # a third of what starting `emdeg count` would import
+        from emdeg.loops import with_mode  # a third of what starting `emdeg count` would import
 
         found = with_mode(found, mode)
     # Of inertias that no body can have the file itself says so, and why.

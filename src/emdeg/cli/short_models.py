@@ -7,12 +7,12 @@ from typing import Any
 
 from rich.table import Table
 
+from emdeg.approximation import Abbreviated, stated, totals
 from emdeg.cli.common import out
 from emdeg.cli.short_programs import print_verdict, this_command, written_artefact
 from emdeg.codegen import CERTIFICATE, make_short_artefact
 from emdeg.programs import Program, Weights, cost, count
 from emdeg.programs import program as exact_program
-from emdeg.reduce import Abbreviated, stated, totals
 
 
 def emitted_model(short: Abbreviated, program: Program, path: Path, force: bool) -> dict[str, str]:

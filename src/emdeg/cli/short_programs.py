@@ -11,12 +11,12 @@ from typing import Any
 from numpy.typing import NDArray
 from rich.table import Table
 
+from emdeg.approximation import ShortProgram, fewer_parameters, holding_error, multirate
+from emdeg.approximation import split as split_program
 from emdeg.cli.common import BEST_SO_FAR, end_if_missed, out, print_json, say, write_new
 from emdeg.cli.effort import default_effort
 from emdeg.codegen import CERTIFICATE, Artefact, make_short_program_artefact, write
 from emdeg.programs import program as exact_program
-from emdeg.reduce import ShortProgram, fewer_parameters, holding_error, multirate
-from emdeg.reduce import split as split_program
 from emdeg.robot import Robot, Workspace
 
 

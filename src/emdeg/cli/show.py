@@ -10,10 +10,11 @@ import typer
 from rich.table import Table
 
 from emdeg.cli.common import CHECK_FAILED, Json, UsageError, assignments, head, out, print_json, say, write_new
+from emdeg.documents import document, text
+from emdeg.dynamics import kind_of
 from emdeg.errors import RobotError, StateError
-from emdeg.identification import CAMPAIGN
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.loops import ready
+from emdeg.loops import ready
+from emdeg.papers.bench import CAMPAIGN
 from emdeg.reports import PARAMETERS, number
 from emdeg.reports import robot_tables as tables
 from emdeg.robot import (
@@ -30,7 +31,6 @@ from emdeg.robot import (
     read_draft,
     to_toml,
 )
-from emdeg.writing import document, text
 
 
 def summary(robot: Robot) -> list[Table]:

@@ -14,7 +14,7 @@ from emdeg.analysis import Improvement, check_folder, improvement_figure, improv
 from emdeg.cli.common import Json, UsageError, out, print_json, say
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
-from emdeg.mechanics import TREE, kind_of
+from emdeg.dynamics import TREE, kind_of
 from emdeg.robot import Robot, need_numbers, with_assumed_tolerances
 
 MOST_SHOWN = 12

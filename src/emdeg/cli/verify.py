@@ -16,8 +16,8 @@ from emdeg.cli.effort import Effort, WeightsText, checked_effort, checked_weight
 from emdeg.cli.limits import bounded
 from emdeg.cli.robots import Chosen
 from emdeg.codegen import verify as verified
+from emdeg.documents import plain
 from emdeg.errors import NotCertified, Refuted
-from emdeg.writing import plain
 
 
 def verify(

@@ -16,9 +16,9 @@ from emdeg.codegen.execution import Executed, Execution
 from emdeg.codegen.identity import FORMAT, found_of, robot_data, signed
 from emdeg.codegen.infix import identifier
 from emdeg.codegen.targets import TARGETS, Target
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.errors import NotExecutable
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.programs import (
     PLAIN,
     Certificate,

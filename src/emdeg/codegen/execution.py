@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.codegen.c.acados import acados_called
+from emdeg.documents import Shown
 from emdeg.errors import NotExecutable, Refuted
 from emdeg.programs import (
     Companion,
@@ -30,7 +31,6 @@ from emdeg.programs import (
     split_rates,
     split_shared,
 )
-from emdeg.writing import Shown
 
 COMPILERS = ("cc", "gcc", "clang")
 SECONDS = 60

@@ -16,6 +16,7 @@ from typing import Any
 
 from emdeg.algebra import Exact, parse_number
 from emdeg.codegen.infix import escaped
+from emdeg.documents import read_plain
 from emdeg.errors import BadRequest, EmdegError, NotCertified, RobotError
 from emdeg.programs import (
     FALSE_PASS,
@@ -28,7 +29,6 @@ from emdeg.programs import (
     wrong_format,
 )
 from emdeg.robot import Robot, assemble, choose, library_names, load, read_toml, substitute, to_toml
-from emdeg.writing import read_plain
 
 
 def robot_data(robot: Robot) -> dict[str, str]:
@@ -275,7 +275,7 @@ def _named(word: str, given: Mapping[str, Sequence[str]]) -> Robot:
     for names in given.get("--coordinates", ()):
         found = choose.with_coordinates(found, [name.strip() for name in names.split(",")])
     for label in given.get("--mode", ()):
-        from emdeg.mechanics.loops import with_mode  # a third of what starting `emdeg generate` would import
+        from emdeg.loops import with_mode  # a third of what starting `emdeg generate` would import
 
         found = with_mode(found, label)
     return found

@@ -44,6 +44,7 @@ from emdeg.codegen.identity import (
 )
 from emdeg.codegen.infix import escaped
 from emdeg.codegen.targets import TARGETS
+from emdeg.dynamics.functions import WITH_FRICTION, known_functions, parts_of, with_friction_in
 from emdeg.errors import (
     BadRequest,
     EmdegError,
@@ -54,7 +55,6 @@ from emdeg.errors import (
     OverBudget,
     Refuted,
 )
-from emdeg.mechanics.functions import WITH_FRICTION, known_functions, parts_of, with_friction_in
 from emdeg.programs import (
     InputGroup,
     Program,

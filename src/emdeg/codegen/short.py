@@ -14,6 +14,15 @@ from secrets import randbits
 from typing import Any
 
 from emdeg._version import __version__
+from emdeg.approximation import (
+    ShortProgram,
+    StatedModel,
+    inverse_dynamics_of,
+    read_stated,
+    show_again,
+    show_program_again,
+    stated_program,
+)
 from emdeg.codegen.artefact import Artefact, executing, measured_errors
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.execution import Executed, Execution, compiled_c
@@ -45,15 +54,6 @@ from emdeg.programs import (
     to_data,
     verify,
     verify_program,
-)
-from emdeg.reduce import (
-    ShortProgram,
-    StatedModel,
-    inverse_dynamics_of,
-    read_stated,
-    show_again,
-    show_program_again,
-    stated_program,
 )
 from emdeg.robot import Robot
 

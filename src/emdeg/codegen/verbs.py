@@ -29,8 +29,9 @@ from emdeg.codegen.identity import FMU, PROOF, library_note, need_same_robot, sa
 from emdeg.codegen.library import LIBRARY, recheck_library, with_library
 from emdeg.codegen.rechecking import beside_stored, recheck, stored_where_defined
 from emdeg.codegen.targets import TARGETS, Target
+from emdeg.documents import held, read_plain, write_whole
+from emdeg.dynamics.functions import DERIVED, RUBBING, WITH_FRICTION, functions_of, parts_of, with_friction_in
 from emdeg.errors import BadRequest, NotCertified, RobotError, UnknownFunction
-from emdeg.mechanics.functions import DERIVED, RUBBING, WITH_FRICTION, functions_of, parts_of, with_friction_in
 from emdeg.programs import (
     OPERATIONS,
     Progress,
@@ -43,7 +44,6 @@ from emdeg.programs import (
     verify_program,
 )
 from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
-from emdeg.writing import held, read_plain, write_whole
 
 LONGEST_NAME = 160
 """Of a function: its file's and certificate's names must still be ones that a file system takes."""

@@ -17,9 +17,9 @@ from fractions import Fraction
 from typing import Literal
 
 from emdeg.algebra import TrigPoly
+from emdeg.documents import Shown
 from emdeg.equations.formulas import Triple, descendants
 from emdeg.equations.model import Model, entry_name
-from emdeg.writing import Shown
 
 Rule = Literal["general", "geometry"]
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import cast, get_args
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
+from emdeg.documents import Equation, Item, Label, MatrixEquation, Paragraph, Section
+from emdeg.dynamics import frames, mechanism_of
+from emdeg.dynamics.formulations import Extended, Scheme, dyadic_entry, dyadics, extended_bodies
 from emdeg.equations.kinematic_sections import Choice
 from emdeg.equations.model import Model
 from emdeg.equations.reading import own_letter
-from emdeg.mechanics import frames, mechanism_of
-from emdeg.mechanics.formulations import Extended, Scheme, dyadic_entry, dyadics, extended_bodies
 from emdeg.robot import positions
-from emdeg.writing import Equation, Item, Label, MatrixEquation, Paragraph, Section
 
 AXES = "xyz"
 WAYS: dict[Scheme, str] = {

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import cast
 
 from emdeg.algebra import Angle, Generator, RationalAngles, TrigAlgebra, TrigPoly
-from emdeg.mechanics import frames, mechanism_of
-from emdeg.mechanics.formulations import mass_matrix, potential_energy
+from emdeg.dynamics import frames, mechanism_of
+from emdeg.dynamics.formulations import mass_matrix, potential_energy
 from emdeg.robot import BASE, Drive, Inertia, Robot, algebra_of, opened, positions, stated_tolerances
 
 HALF = Fraction(1, 2)

@@ -15,10 +15,10 @@ from math import prod
 from typing import cast
 
 from emdeg.algebra import Factored, Quotient, TrigPoly, in_half_angles, linear, lowest_terms
+from emdeg.documents import Shown
+from emdeg.dynamics import skew
 from emdeg.equations.kinematics import FrameName, Kinematics, Matrix
 from emdeg.errors import NotInvertible
-from emdeg.mechanics import skew
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,7 @@ from fractions import Fraction
 from math import prod
 
 from emdeg.algebra import Quotient, Sum, TrigPoly, scaled
-from emdeg.equations.jacobian_inverse import determinant, factors_of, inverse_jacobian
-from emdeg.equations.kinematic_sections import Choice, equation, matrix, with_legend
-from emdeg.equations.kinematics import FrameName, Matrix
-from emdeg.equations.model import Model
-from emdeg.equations.reading import abbreviated
-from emdeg.equations.singular import singularities
-from emdeg.errors import NotInvertible
-from emdeg.robot import parallel_joints
-from emdeg.writing import (
+from emdeg.documents import (
     AbbreviatedFormula,
     Equation,
     Factor,
@@ -27,6 +19,14 @@ from emdeg.writing import (
     Paragraph,
     Section,
 )
+from emdeg.equations.jacobian_inverse import determinant, factors_of, inverse_jacobian
+from emdeg.equations.kinematic_sections import Choice, equation, matrix, with_legend
+from emdeg.equations.kinematics import FrameName, Matrix
+from emdeg.equations.model import Model
+from emdeg.equations.reading import abbreviated
+from emdeg.equations.singular import singularities
+from emdeg.errors import NotInvertible
+from emdeg.robot import parallel_joints
 
 
 def jacobian(model: Model, choice: Choice) -> Section:

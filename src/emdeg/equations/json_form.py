@@ -13,6 +13,11 @@ from types import MappingProxyType
 from typing import Any
 
 from emdeg.algebra import Angle, Generator, Sum, TrigAlgebra, TrigPoly, written_out
+from emdeg.documents import (
+    line,
+    sections_data,
+    terms_data,
+)
 from emdeg.equations.formulas import DYNAMICS, Formulas, Triple
 from emdeg.equations.json_data import decode, encode, fraction
 from emdeg.equations.kinematics import FrameName
@@ -20,11 +25,6 @@ from emdeg.equations.model import Model, entry_name
 from emdeg.equations.sections import DEFAULT_PARTS, document
 from emdeg.errors import BadData
 from emdeg.robot import Known, Robot
-from emdeg.writing import (
-    line,
-    sections_data,
-    terms_data,
-)
 
 FORMAT = "emdeg model 1"
 

@@ -7,23 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from emdeg.algebra import Sum, TrigPoly
-from emdeg.equations.coefficient_relations import EntryRelation, Tally, relations
-from emdeg.equations.kinematics import FrameName, Matrix
-from emdeg.equations.model import Model, entry_name
-from emdeg.equations.reading import ABBREVIATIONS, abbreviated
-from emdeg.mechanics import pose_matrices
-from emdeg.mechanics.formulations import (
-    first_derivatives,
-    inverse4,
-    matmul4,
-    pseudo_inertias,
-    restated,
-    second_derivatives,
-    standard_frames,
-)
-from emdeg.mechanics.parameters import Column, base_parameters, base_values, regressor_formulas
-from emdeg.robot import Pose, parallel_joints
-from emdeg.writing import (
+from emdeg.documents import (
     AbbreviatedFormula,
     Combination,
     Equation,
@@ -37,6 +21,22 @@ from emdeg.writing import (
     Table,
     Zeros,
 )
+from emdeg.dynamics import pose_matrices
+from emdeg.dynamics.formulations import (
+    first_derivatives,
+    inverse4,
+    matmul4,
+    pseudo_inertias,
+    restated,
+    second_derivatives,
+    standard_frames,
+)
+from emdeg.dynamics.parameters import Column, base_parameters, base_values, regressor_formulas
+from emdeg.equations.coefficient_relations import EntryRelation, Tally, relations
+from emdeg.equations.kinematics import FrameName, Matrix
+from emdeg.equations.model import Model, entry_name
+from emdeg.equations.reading import ABBREVIATIONS, abbreviated
+from emdeg.robot import Pose, parallel_joints
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import cast
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
-from emdeg.errors import RobotError
-from emdeg.mechanics import (
+from emdeg.documents import Shown
+from emdeg.dynamics import (
     Frames,
     Mat3,
     Mechanism,
@@ -24,9 +24,9 @@ from emdeg.mechanics import (
     tmul,
     transpose,
 )
-from emdeg.mechanics.formulations import homogeneous, tool_pose
+from emdeg.dynamics.formulations import homogeneous, tool_pose
+from emdeg.errors import RobotError
 from emdeg.robot import Robot, positions
-from emdeg.writing import Shown
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 FrameName = int | str

@@ -323,7 +323,7 @@ def derive(
     """
     robot = as_robot(robot)
     if not robot.is_tree:  # its links alone are a tree, which is another machine
-        raise RobotError("it has closed loops: use emdeg.equations.loops.blocks.derive_loops", body=robot.name)
+        raise RobotError("it has closed loops: use emdeg.loops.equations.blocks.derive_loops", body=robot.name)
     parts = _parts(only)
     if symbolic:
         return _derived(*symbolize(robot), parts, rational_angles, budget)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from emdeg.documents import Equation, escape
+from emdeg.documents import html as html_
+from emdeg.documents import latex as latex_
 from emdeg.equations.formulas import DYNAMICS
 from emdeg.equations.model import Model
 from emdeg.equations.sections import document
-from emdeg.writing import Equation, escape
-from emdeg.writing import html as html_
-from emdeg.writing import latex as latex_
 
 MAX_TERMS = 400
 """Terms of a part above which it is shown in lumped constants."""

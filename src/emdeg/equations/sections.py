@@ -10,24 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from emdeg.algebra import Angle, Atom, Product, Sum, TrigAlgebra, look, written_out
-from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
-from emdeg.equations.extended_sections import extended
-from emdeg.equations.jacobian_sections import inverse, jacobian, singular
-from emdeg.equations.kinematic_sections import (
-    Choice,
-    base,
-    coriolis_matrix,
-    found_relations,
-    lagrange,
-    regressor,
-    transforms,
-    uicker,
-)
-from emdeg.equations.kinematics import FrameName
-from emdeg.equations.model import Model
-from emdeg.equations.reading import ABBREVIATIONS, own_letter
-from emdeg.equations.reading.lumped import Constant
-from emdeg.writing import (
+from emdeg.documents import (
     WRITERS,
     AbbreviatedFormula,
     Document,
@@ -48,6 +31,23 @@ from emdeg.writing import (
     labels_of,
     resolved,
 )
+from emdeg.equations.coefficient_relations import EntryRelation, compare, relations
+from emdeg.equations.extended_sections import extended
+from emdeg.equations.jacobian_sections import inverse, jacobian, singular
+from emdeg.equations.kinematic_sections import (
+    Choice,
+    base,
+    coriolis_matrix,
+    found_relations,
+    lagrange,
+    regressor,
+    transforms,
+    uicker,
+)
+from emdeg.equations.kinematics import FrameName
+from emdeg.equations.model import Model
+from emdeg.equations.reading import ABBREVIATIONS, own_letter
+from emdeg.equations.reading.lumped import Constant
 
 USES = 5
 """Entries that a table names before it says how many more there are; JSON has them all."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array, TrigPoly, in_half_angles
+from emdeg.documents import Shown
 from emdeg.equations.jacobian_inverse import factors_of, parts_of_determinant, singular_everywhere, spherical_wrist
 from emdeg.equations.kinematics import Kinematics
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
+from emdeg.dynamics.functions import regressor
+from emdeg.dynamics.parameters import COLUMNS, parameters
 from emdeg.errors import BadRequest, RobotError
 from emdeg.identification.identifying import Identification
-from emdeg.mechanics.functions import regressor
-from emdeg.mechanics.parameters import COLUMNS, parameters
 from emdeg.robot import Robot, geometry
-from emdeg.writing import Shown
 
 WIDTH = len(COLUMNS)
 SIZE = 0.1

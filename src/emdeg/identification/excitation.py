@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown, csv_columns
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.parameters import base_parameters
 from emdeg.errors import RobotError
 from emdeg.identification.motion_search import HARMONICS, POINTS, MotionSearch, OtherLimits, other_limits
 from emdeg.identification.recording import MOTION
 from emdeg.identification.regressors import described, motor_motion, moves_by_motors, own_regressor
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.parameters import base_parameters
 from emdeg.robot import Robot, Workspace, quoted, workspace
 from emdeg.simulation import Fourier
-from emdeg.writing import Shown, csv_columns
 
 STARTS = 4
 """Random motions that are climbed from."""

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
 from emdeg.identification.linear_model import (
     BodyRows,
     FrictionColumn,
@@ -23,7 +24,6 @@ from emdeg.identification.linear_model import (
     white_rows,
 )
 from emdeg.identification.samples import LogSamples
-from emdeg.writing import Shown
 
 FrictionChoice = Literal["auto", "stribeck", "coulomb", "none"]
 """Which terms may be found: every one that earns its place, Stribeck's peak whether or not, Coulomb's law, none."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from emdeg.algebra import Array, Exact
+from emdeg.documents import Shown
+from emdeg.dynamics.functions import inverse_dynamics
 from emdeg.identification.measured import motor_speeds, rms, without
 from emdeg.identification.payload_fit import unit_loads
 from emdeg.identification.recording import Recording
-from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Payload, Robot
-from emdeg.writing import Shown
 
 LIKELIER = 0.7
 """The share of the rest that a load may leave beside offsets for it to be the likelier cause."""

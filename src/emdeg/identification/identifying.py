@@ -11,6 +11,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
+from emdeg.dynamics.parameters import BaseParameters, base_parameters, combination_text
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL, Fit, estimate
 from emdeg.identification.friction_choice import FrictionChoice, TermTest, term_tests
@@ -21,9 +23,7 @@ from emdeg.identification.recording import Log, read_log
 from emdeg.identification.regressors import base_regressor, by_motors, described, prior_values
 from emdeg.identification.samples import MOST_ROWS, LogSamples, fastest_speeds, prepare
 from emdeg.identification.suspicions import Doubt, explained_doubts, seen_doubts
-from emdeg.mechanics.parameters import BaseParameters, base_parameters, combination_text
 from emdeg.robot import Robot
-from emdeg.writing import Shown
 
 Told = Callable[[str], None]
 Item = TypeVar("Item")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.identification.blocks import in_blocks
 from emdeg.identification.evening import Mask
 from emdeg.identification.friction_terms import COULOMB_PLACE, LOAD_PLACE
 from emdeg.identification.samples import LogSamples
+from emdeg.runtime import in_blocks
 
 BLOCK = 4096
 """States whose rows are at hand at once."""

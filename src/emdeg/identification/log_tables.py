@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import arrow
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot import BUDGET
-from emdeg.writing import arrow
 
 BEYOND = 1e100
 """No position, effort or time is as large, and squares of numbers that are have no bound: such a cell holds none."""

@@ -13,11 +13,11 @@ from typing import Literal
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
+from emdeg.dynamics.formulations import FrictionLaw
+from emdeg.dynamics.functions import drive_rates, inverse_dynamics
 from emdeg.identification.recording import Recording
-from emdeg.mechanics.formulations import FrictionLaw
-from emdeg.mechanics.functions import drive_rates, inverse_dynamics
 from emdeg.robot import Robot
-from emdeg.writing import Shown
 
 Law = Literal["auto", "stribeck", "coulomb", "none"]
 

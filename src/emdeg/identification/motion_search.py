@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.formulations import friction_laws
+from emdeg.dynamics.parameters import COLUMNS, BaseParameters, bodies_of
 from emdeg.errors import ClosureError, RobotError
 from emdeg.identification.regressors import (
     moves_by_motors,
@@ -23,10 +26,7 @@ from emdeg.identification.regressors import (
     prior_values,
     regressor_slopes,
 )
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.formulations import friction_laws
-from emdeg.mechanics.loops import singularity_figures
-from emdeg.mechanics.parameters import COLUMNS, BaseParameters, bodies_of
+from emdeg.loops import singularity_figures
 from emdeg.programs import program
 from emdeg.robot import ACCELERATION, SPEED, Joint, Robot, Workspace
 from emdeg.runtime import compile

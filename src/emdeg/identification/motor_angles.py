@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import drive_jacobian
 from emdeg.errors import EmdegError, RobotError
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import drive_jacobian
 from emdeg.robot import Robot
 
 STEPS = 12

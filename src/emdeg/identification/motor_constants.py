@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from emdeg.dynamics.functions import inverse_dynamics
 from emdeg.errors import RobotError
 from emdeg.identification.measured import Estimate
 from emdeg.identification.samples import LogSamples
-from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
 
 PLAIN = 3

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from emdeg.algebra import ZERO, Array, Exact
+from emdeg.documents import Shown
+from emdeg.dynamics.functions import inverse_dynamics
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL, Fit, estimate
 from emdeg.identification.friction_choice import FrictionChoice
@@ -21,9 +23,7 @@ from emdeg.identification.measured import Estimate
 from emdeg.identification.recording import Log
 from emdeg.identification.regressors import coordinate_motion, described
 from emdeg.identification.samples import LogSamples
-from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Payload, Robot, quoted
-from emdeg.writing import Shown
 
 NUMBERS = ("mass", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")
 """Of a load, about the origin of its carrier's frame [kg, kg m, kg m^2]."""

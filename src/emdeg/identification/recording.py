@@ -11,11 +11,11 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis import SampledMotion
+from emdeg.documents import Shown
 from emdeg.errors import RobotError
 from emdeg.identification.log_tables import LogTable, read_table
 from emdeg.identification.motor_angles import coordinate_rates, coordinates_from_motors
 from emdeg.robot import Joint, Robot
-from emdeg.writing import Shown
 
 JUMP = 1.5
 """A time step longer than this many usual ones is a gap."""

@@ -13,12 +13,12 @@ from functools import lru_cache, partial
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import drive_rates, evaluate
+from emdeg.dynamics.parameters import BaseParameters, base_parameters, base_values
 from emdeg.errors import EmdegError
 from emdeg.identification.linear_model import Evaluate
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import drive_rates, evaluate
-from emdeg.mechanics.loops import march, ready
-from emdeg.mechanics.parameters import BaseParameters, base_parameters, base_values
+from emdeg.loops import march, ready
 from emdeg.programs import program
 from emdeg.robot import BASE, Robot, choose, geometry, need_numbers, remembered
 from emdeg.runtime import compile

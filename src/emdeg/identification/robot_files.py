@@ -8,16 +8,14 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.algebra import ZERO, Array, parse_number
-from emdeg.identification.bench import Measured
-from emdeg.identification.bodies import central, place
+from emdeg.dynamics import BodyInertia
+from emdeg.dynamics.functions import link_transforms
+from emdeg.dynamics.parameters import COLUMNS
 from emdeg.identification.consistency import WIDTH, Bodies, consistent_bodies, massless_links
 from emdeg.identification.estimation import NORMAL
 from emdeg.identification.identifying import Identification
 from emdeg.identification.measured import Estimate, FrictionFit, fit_friction
-from emdeg.identification.measuring import nine_digits, with_inertia
-from emdeg.mechanics import BodyInertia
-from emdeg.mechanics.functions import link_transforms
-from emdeg.mechanics.parameters import COLUMNS
+from emdeg.papers.bench import Measured, central, nine_digits, place, with_inertia
 from emdeg.robot import Friction, Robot, Rod, assemble, choose, read_toml, to_toml, with_inertials
 
 SOURCE = "identified from logs; what they do not show is as near to the file's as a body can be"

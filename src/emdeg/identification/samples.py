@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
 from emdeg.errors import RobotError
-from emdeg.identification.blocks import in_blocks
 from emdeg.identification.evening import LogPiece, Mask, even_pieces
 from emdeg.identification.friction_terms import FrictionTerm, candidates, expected_sign
 from emdeg.identification.recording import Log
 from emdeg.identification.smoothing import WIDEST, SmoothingFilter, signal_band, smoothing_filter
 from emdeg.robot import Robot
-from emdeg.writing import Shown
+from emdeg.runtime import in_blocks
 
 STILL = {"revolute": 5e-3, "prismatic": 5e-4}
 """A joint that stays within this [rad, m] did not move."""

@@ -16,6 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
 from emdeg.errors import RobotError
 from emdeg.identification.evening import BRIDGED, flat_tops, stuck
 from emdeg.identification.linear_model import Evaluate, with_terms
@@ -29,7 +30,6 @@ from emdeg.identification.misalignments import (
 from emdeg.identification.recording import JUMP, MANY_TURNS, MOTION, Log, doubts
 from emdeg.identification.samples import LogSamples
 from emdeg.robot import Robot
-from emdeg.writing import Shown
 
 ROWS = 500
 """States at which explanations are tried out."""

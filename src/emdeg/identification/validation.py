@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
 from emdeg.errors import RobotError
 from emdeg.identification.estimation import NORMAL
 from emdeg.identification.identifying import Identification, refuse
@@ -15,7 +16,6 @@ from emdeg.identification.recording import Log
 from emdeg.identification.samples import LogSamples, prepare
 from emdeg.identification.smoothing import signal_band
 from emdeg.identification.suspicions import Doubt, seen_doubts
-from emdeg.writing import Shown
 
 LAGS = 20
 """Of the test whether what is left is white."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from emdeg.mechanics.functions import WITH_FRICTION, parts_of
+from emdeg.dynamics.functions import WITH_FRICTION, parts_of
 from emdeg.programs.ir import Program
 from emdeg.programs.store import kept, shipped
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label

@@ -8,9 +8,8 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from emdeg.errors import BadRequest, CannotJoin, NotInvertible, singular_mass_matrix
-from emdeg.mechanics import TREE, Inputs, Outputs, State, kind_of
-from emdeg.mechanics.functions import (
+from emdeg.dynamics import TREE, Inputs, Outputs, State, kind_of
+from emdeg.dynamics.functions import (
     CATALOGUE,
     INPUTS,
     Derivation,
@@ -22,9 +21,10 @@ from emdeg.mechanics.functions import (
     solves_for_motion,
     ways_of,
 )
-from emdeg.mechanics.parameters import base_parameters as find_base_parameters
-from emdeg.mechanics.parameters import regrouped_mechanism
-from emdeg.mechanics.trees import tree_state
+from emdeg.dynamics.parameters import base_parameters as find_base_parameters
+from emdeg.dynamics.parameters import regrouped_mechanism
+from emdeg.dynamics.trees import tree_state
+from emdeg.errors import BadRequest, CannotJoin, NotInvertible, singular_mass_matrix
 from emdeg.programs.differentiation import closed, derived
 from emdeg.programs.ir import Dependence, InputGroup, Program, count
 from emdeg.programs.simplification import retrace, simplify

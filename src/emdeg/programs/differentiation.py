@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra.linear import invert_symmetric, product, solve_symmetric, transposed
-from emdeg.mechanics import Balance, Outputs, total
-from emdeg.mechanics.functions import COTANGENT, TANGENT, Derivation, flat
+from emdeg.dynamics import Balance, Outputs, total
+from emdeg.dynamics.functions import COTANGENT, TANGENT, Derivation, flat
 from emdeg.programs.ir import Kind, OutputGroup, Program
 from emdeg.programs.simplification import included
 from emdeg.programs.trace import Traced, Tracer

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from emdeg.algebra import ZERO, Angle, Exact
+from emdeg.documents import Shown
+from emdeg.dynamics import TREE, kind_of
+from emdeg.dynamics.functions import CATALOGUE, Run, known_functions, ways_of
+from emdeg.dynamics.parameters import COLUMNS
 from emdeg.errors import BadRequest, Refuted
-from emdeg.mechanics import TREE, kind_of
-from emdeg.mechanics.functions import CATALOGUE, Run, known_functions, ways_of
-from emdeg.mechanics.parameters import COLUMNS
 from emdeg.programs.build import open_trace, run_together
 from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.proof import Certificate
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.verification import verify_program
 from emdeg.robot import BASE, Drive, Inertia, Pose, Robot
-from emdeg.writing import Shown
 
 LONGEST = 6000
 """Programs of more operations are counted as they are written and not simplified: a search would take minutes."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from emdeg.dynamics import kind_of, total
+from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION, known_functions, law_name
 from emdeg.errors import CannotJoin
-from emdeg.mechanics import kind_of, total
-from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION, known_functions, law_name
 from emdeg.programs.build import plain_program
 from emdeg.programs.differentiation import Values, tangents
 from emdeg.programs.ir import InputGroup, OutputGroup, Program, Slot

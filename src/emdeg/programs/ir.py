@@ -15,7 +15,7 @@ from enum import IntEnum, StrEnum
 from fractions import Fraction
 
 from emdeg.algebra import Angle
-from emdeg.writing import Shown, table
+from emdeg.documents import Shown, table
 
 _GROUP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,199}\Z")
 

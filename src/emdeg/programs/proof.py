@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import LEAST_PRIME, MANY_PRIMES, MODULO, REMAINDER, PrimeField, Residue, prime_of, root_of
+from emdeg.documents import Shown
 from emdeg.errors import NotGrounded, NotProvable, OffTheVariety, Refuted, UnluckyPoint
 from emdeg.programs.height import difference_size
 from emdeg.programs.ir import Kind, Program, digest_text, live
 from emdeg.programs.residues import field_values, output_residues
 from emdeg.programs.values import numbers_with
-from emdeg.writing import Shown
 
 Residues = Mapping[str, tuple[int, ...]]
 Direct = Callable[[PrimeField], Mapping[str, Any]]

@@ -17,12 +17,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from emdeg.documents import Shown
+from emdeg.dynamics import Surroundings, kind_of
 from emdeg.errors import Refuted
-from emdeg.mechanics import Surroundings, kind_of
 from emdeg.programs.ir import Kind, OutputGroup, Program, Ref
 from emdeg.programs.values import ball_run, constants, evaluate, every_value
 from emdeg.robot import Robot
-from emdeg.writing import Shown
 
 Arrays = Mapping[str, NDArray]
 """Inputs or outputs by name, one row a state."""

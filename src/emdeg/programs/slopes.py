@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from emdeg.mechanics import TREE, kind_of
+from emdeg.dynamics import TREE, kind_of
 from emdeg.programs.ir import Program
 from emdeg.programs.store import shipped
 from emdeg.robot import Robot

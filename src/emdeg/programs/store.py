@@ -24,10 +24,10 @@ from typing import Any
 
 from emdeg._version import __version__
 from emdeg.algebra import Angle, is_symbol_name
+from emdeg.documents import MODE, plain, read_plain, write_whole
 from emdeg.errors import NotAProgram, OldFormat, Poisoned, RobotError
 from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref
 from emdeg.robot import Robot, loaded_inertias
-from emdeg.writing import MODE, plain, read_plain, write_whole
 
 FORMAT = 2
 """Of a filed program. 1 had no number and no readable name: `<digest>.program.json`, by emdeg before 0.2.0."""

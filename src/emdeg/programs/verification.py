@@ -2,7 +2,7 @@
 
 Of gradients and Hessians a proof looks at one number along a direction that the program does not know: a gradient g is
 right if g . p is, for every p; a symmetric H if p . H p is. Both are derivatives of the function along a line, which
-dual numbers of an independent formulation have at little cost (`emdeg.mechanics.functions.derived`); p, a probe, is one
+dual numbers of an independent formulation have at little cost (`emdeg.dynamics.functions.derived`); p, a probe, is one
 more input of what is proved.
 """
 
@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import PrimeField, Residue
-from emdeg.errors import OffTheVariety, Refuted, TooLarge
-from emdeg.mechanics import Inputs, Outputs, State, kind_of
-from emdeg.mechanics.functions import (
+from emdeg.dynamics import Inputs, Outputs, State, kind_of
+from emdeg.dynamics.functions import (
     CATALOGUE,
     INPUTS,
     PROBE,
@@ -32,6 +31,7 @@ from emdeg.mechanics.functions import (
     proved_by,
     ways_of,
 )
+from emdeg.errors import OffTheVariety, Refuted, TooLarge
 from emdeg.programs.build import base_places, of_base_parameters, open_trace, plain_programs
 from emdeg.programs.ir import NOTHING, Dependence, InputGroup, Kind, Op, OutputGroup, Program, Ref, Slot, digest_text
 from emdeg.programs.proof import OPEN_LOOPS, Certificate, verify

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.writing import BLUE, FAINT, GROUND, INK, SOFT, Drawing, Line, Rectangle, Shape, Text, shortened
+from emdeg.documents import BLUE, FAINT, GROUND, INK, SOFT, Drawing, Line, Rectangle, Shape, Text, shortened
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

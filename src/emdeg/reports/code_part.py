@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from emdeg.codegen import CERTIFICATE, Artefact, Request, make_artefact
 from emdeg.codegen.js import emit_js
+from emdeg.documents import Facts, File, Files, Item, Note, Paragraph, Section, Table, Verbatim
 from emdeg.programs import Program
 from emdeg.reports.subject import Subject
 from emdeg.robot import to_toml
-from emdeg.writing import Facts, File, Files, Item, Note, Paragraph, Section, Table, Verbatim
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")
 LARGEST = 1_500_000

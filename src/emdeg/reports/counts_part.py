@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from emdeg.approximation import TradeoffPoint, curve_of_programs, general_recursion
+from emdeg.documents import BLUE, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table, percent
 from emdeg.errors import RobotError
 from emdeg.programs import Count, Effort, Program, count, plain_program, program
-from emdeg.reduce import TradeoffPoint, curve_of_programs, general_recursion
 from emdeg.reports.charts import ChartBar, Trail, bars, trails
 from emdeg.reports.published import Published, published_counts
 from emdeg.reports.subject import Subject
 from emdeg.reports.tradeoff import QUOTED, Tradeoff
-from emdeg.writing import BLUE, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table, percent
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity", "coriolis_matrix", "jacobian")
 LOOPS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")

@@ -7,15 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from emdeg.algebra import Atom, Product, Sum
-from emdeg.equations import Compact, Lumped, compact, kinds_of, letters_of
-from emdeg.equations.loops import LOOP_PARTS, LoopModel, default_parts, derive_loops
-from emdeg.equations.reading import ABBREVIATIONS, CompactEntry
-from emdeg.errors import OverBudget
-from emdeg.reduce import FullModel, full_model
-from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
-from emdeg.reports.subject import Subject
-from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, sampled_sizes, tradeoff
-from emdeg.writing import (
+from emdeg.approximation import FullModel, full_model
+from emdeg.documents import (
     Equation,
     Folded,
     Formula,
@@ -34,6 +27,13 @@ from emdeg.writing import (
     line,
     percent,
 )
+from emdeg.equations import Compact, Lumped, compact, kinds_of, letters_of
+from emdeg.equations.reading import ABBREVIATIONS, CompactEntry
+from emdeg.errors import OverBudget
+from emdeg.loops.equations import LOOP_PARTS, LoopModel, default_parts, derive_loops
+from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
+from emdeg.reports.subject import Subject
+from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, sampled_sizes, tradeoff
 
 TITLES = {
     "M": "Mass matrix M, symmetric",

@@ -6,10 +6,7 @@ import numpy as np
 
 from emdeg._version import __version__
 from emdeg.algebra import Array
-from emdeg.identification import Estimate, Identification, TermTest, Validation
-from emdeg.reports import html
-from emdeg.reports.charts import WIDTH, Curve, curves, key_of
-from emdeg.writing import (
+from emdeg.documents import (
     BLUE,
     GREEN,
     INK,
@@ -24,6 +21,9 @@ from emdeg.writing import (
     Section,
     Table,
 )
+from emdeg.identification import Estimate, Identification, TermTest, Validation
+from emdeg.reports import html
+from emdeg.reports.charts import WIDTH, Curve, curves, key_of
 
 SHOWN = 900
 """Points of a curve."""

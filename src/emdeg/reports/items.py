@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emdeg.algebra import Product, Sum, TrigPoly, quotient, written_out
-from emdeg.writing import (
+from emdeg.documents import (
     Combination,
     Equation,
     Figure,

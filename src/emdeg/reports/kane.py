@@ -14,11 +14,9 @@ from typing import Literal, cast
 
 from emdeg.algebra import Generator, Quotient, Scalar, TrigPoly, verbatim_latex
 from emdeg.codegen import Language, Summand, listings
-from emdeg.equations.reading import own_letter
-from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
-from emdeg.errors import RobotError
-from emdeg.mechanics import add, cross
-from emdeg.mechanics.kane import (
+from emdeg.documents import Combination, Label, Written, WrittenSum, WrittenTerm, label, mathml
+from emdeg.dynamics import add, cross
+from emdeg.dynamics.kane import (
     AngularVelocity,
     LinearForm,
     PointVelocity,
@@ -29,10 +27,12 @@ from emdeg.mechanics.kane import (
     speed_values,
     velocities,
 )
+from emdeg.equations.reading import own_letter
+from emdeg.equations.speeds import SpeedAlgebra, SpeedInverse, speed_algebra, speed_inverse
+from emdeg.errors import RobotError
 from emdeg.programs import Program
 from emdeg.programs.kane import kane_parts
 from emdeg.robot import Robot
-from emdeg.writing import Combination, Label, Written, WrittenSum, WrittenTerm, label, mathml
 
 Part = Literal["velocities", "partials", "forces", "equations"]
 PARTS: tuple[Part, ...] = ("velocities", "partials", "forces", "equations")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from emdeg.equations.reading import own_letter
-from emdeg.reports.kane import BodyMotion, Description, Dynamics, Velocities
-from emdeg.writing import (
+from emdeg.documents import (
     Document,
     Equation,
     Facts,
@@ -23,6 +21,8 @@ from emdeg.writing import (
     mathml,
     text,
 )
+from emdeg.equations.reading import own_letter
+from emdeg.reports.kane import BodyMotion, Description, Dynamics, Velocities
 
 LETTERS = "XTHGER"
 """Kane's letters for what the equations consist of; a robot's symbol may look like one of their entries."""

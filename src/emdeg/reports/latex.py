@@ -1,10 +1,10 @@
-"""A report as LaTeX: terms in shades of grey. Needs color besides what `emdeg.writing.latex` does."""
+"""A report as LaTeX: terms in shades of grey. Needs color besides what `emdeg.documents.latex` does."""
 
 from __future__ import annotations
 
 from emdeg.algebra import Product, Sum
+from emdeg.documents import WIDTH, Document, Item, WrittenTerm, environment, latex, latex_escape, lines, text
 from emdeg.reports.items import SIGNIFICANCE, ShadedEntries, ShadedEntry, ShadedTerm, Slider
-from emdeg.writing import WIDTH, Document, Item, WrittenTerm, environment, latex, latex_escape, lines, text
 
 GREYS = (0, 0, 20, 32, 44, 56)
 """The shades of terms as per cent of white in black."""

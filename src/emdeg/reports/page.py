@@ -10,6 +10,7 @@ from typing import Any
 
 from emdeg._version import __version__
 from emdeg.codegen import Artefact, may_replace, write_files
+from emdeg.documents import FOLDER, Document, figures, write_pdf
 from emdeg.errors import RobotError
 from emdeg.reports import html, latex
 from emdeg.reports.code_part import code, page_programs
@@ -19,7 +20,6 @@ from emdeg.reports.robot_part import robot_section
 from emdeg.reports.subject import Subject, quiet
 from emdeg.reports.workspace_part import loads_section
 from emdeg.robot import Robot, RobotLike, as_robot
-from emdeg.writing import FOLDER, Document, figures, write_pdf
 
 PAGE, SOURCE = "report.html", "report.tex"
 

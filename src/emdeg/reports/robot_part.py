@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from emdeg.mechanics import kind_of
+from emdeg.documents import Facts, Folded, Item, Note, Paragraph, Section, Table
+from emdeg.dynamics import kind_of
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import number
 from emdeg.reports.scene import scene
 from emdeg.reports.subject import LENGTH, Subject
 from emdeg.robot import BASE, Robot
-from emdeg.writing import Facts, Folded, Item, Note, Paragraph, Section, Table
 
 FEW_NOTES, MOST_NOTES = 3, 200
 """Notes up to which each stands by itself; notes that a page lists in full."""

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra import Angle, Exact
+from emdeg.documents import Table
 from emdeg.robot import BASE, Robot
-from emdeg.writing import Table
 
 PARAMETERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
 

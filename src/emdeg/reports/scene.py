@@ -14,12 +14,12 @@ from typing import Any, cast
 import numpy as np
 
 from emdeg.algebra import Array, Floats
-from emdeg.mechanics.functions import forward_kinematics, link_transforms
-from emdeg.mechanics.loops import Anchor, linkage_of
+from emdeg.documents import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Figure, Line, Shape, Text, shortened
+from emdeg.dynamics.functions import forward_kinematics, link_transforms
+from emdeg.loops import Anchor, linkage_of
 from emdeg.reports.items import Scene
 from emdeg.reports.subject import Subject
 from emdeg.robot import BASE, Inertia, Robot
-from emdeg.writing import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, Dot, Drawing, Figure, Line, Shape, Text, shortened
 
 AZIMUTH, ELEVATION = 0.9, 0.42
 """The first view [rad]."""

@@ -14,10 +14,10 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.analysis import SampledMotion, across, point_to_point
+from emdeg.dynamics import kind_of
 from emdeg.equations import Model, derive
 from emdeg.errors import RobotError, StateError
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.loops import joint_positions, ready
+from emdeg.loops import joint_positions, ready
 from emdeg.robot import Robot, Workspace, joint_number, substitute, workspace
 
 SLIDE = (0.0, 1.0)

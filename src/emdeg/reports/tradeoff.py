@@ -14,10 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array, Generator, TrigPoly
-from emdeg.bounds import supremum
-from emdeg.equations import indices
-from emdeg.programs import Count, count, simplify
-from emdeg.reduce import (
+from emdeg.approximation import (
     LARGE,
     OF_LINKS,
     FullModel,
@@ -33,6 +30,9 @@ from emdeg.reduce import (
     significant,
     sizes,
 )
+from emdeg.bounds import supremum
+from emdeg.equations import indices
+from emdeg.programs import Count, count, simplify
 from emdeg.reports.subject import Subject
 from emdeg.robot import Workspace
 

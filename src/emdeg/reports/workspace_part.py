@@ -9,13 +9,13 @@ import numpy as np
 
 from emdeg.analysis import gravity_ceiling
 from emdeg.bounds import Extremes, SearchLimits, extremes
+from emdeg.documents import BLUE, GREEN, INK, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table
+from emdeg.dynamics.functions import numeric
 from emdeg.equations import derive
 from emdeg.errors import OverBudget
-from emdeg.mechanics.functions import numeric
 from emdeg.reports.charts import WIDTH, Curve, Span, curves, key_of, matrix, readable, spans
 from emdeg.reports.subject import Subject
 from emdeg.robot import Joint
-from emdeg.writing import BLUE, GREEN, INK, ORANGE, Figure, Figures, Item, Note, Paragraph, Section, Table
 
 GAP = 1e-3
 BOXES = 24_000

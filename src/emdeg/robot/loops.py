@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeVar, cast
 
 from emdeg.algebra import NO_ANGLE, ZERO, Angle, Exact, FieldScalar
-from emdeg.writing import Shown
+from emdeg.documents import Shown
 
 ClosureKind = Literal["spherical", "universal", "revolute", "prismatic", "fixed"]
 CLOSURE_KINDS: tuple[ClosureKind, ...] = ("spherical", "universal", "revolute", "prismatic", "fixed")

@@ -18,11 +18,11 @@ import defusedxml
 import defusedxml.sax
 
 from emdeg.algebra import Angle, direction_angle, parse_number
+from emdeg.documents import plain
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET, Budget
 from emdeg.robot.model import NOWHERE, Pose
 from emdeg.robot.transform import Direction, ExactTransform, of_pose, to_pose, unit
-from emdeg.writing import plain
 
 LONGEST_NAME = 200
 

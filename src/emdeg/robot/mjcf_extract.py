@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
+from emdeg.documents import plain
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET
 from emdeg.robot.markup import LONGEST_NAME, Element, clipped, exact_number
-from emdeg.writing import plain
 
 _PLACE = frozenset(["pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"])
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Literal
 
 from emdeg.algebra import NO_ANGLE, ONE, ZERO, Angle, Exact
+from emdeg.documents import Shown, table
 from emdeg.robot import loops as loops_
-from emdeg.writing import Shown, table
 
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]

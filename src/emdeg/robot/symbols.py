@@ -21,9 +21,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from emdeg.algebra import Angle, Exact, look
+from emdeg.documents import Shown
 from emdeg.errors import RobotError
 from emdeg.robot.model import Frame, Inertia, Link, Payload, Pose, Robot, Stated
-from emdeg.writing import Shown
 
 AXES = ("x", "y", "z")
 TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from emdeg.algebra import Exact
+from emdeg.documents import plain
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.assembly import Draft
 from emdeg.robot.checks import BUDGET, Finding
@@ -26,7 +27,6 @@ from emdeg.robot.markup import (
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Pose
 from emdeg.robot.normal_form import Body
 from emdeg.robot.transform import Direction, ExactTransform, X, move_inertia, of_pose
-from emdeg.writing import plain
 
 _KINDS: dict[str, JointKind] = {
     "revolute": "revolute",

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array, Generator
+from emdeg.documents import Shown
 from emdeg.errors import RobotError
 from emdeg.robot.model import Joint, Robot
-from emdeg.writing import Shown
 
 Range = tuple[float, float]
 

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from emdeg.runtime.compiled import BoundProgram, CompiledProgram, compile
     from emdeg.runtime.engine import machine_engine, vector_bits
     from emdeg.runtime.kane import KaneModel
-    from emdeg.runtime.kernel import cores, machine_available
-    from emdeg.runtime.linear_algebra import one_thread
+    from emdeg.runtime.kernel import machine_available
     from emdeg.runtime.llvm_memory import Rows
     from emdeg.runtime.llvm_text import operations
     from emdeg.runtime.llvm_writer import EXPONENTIALS, LOG2_E, PRECISIONS, TANH_SERIES, Writer, vector_attributes
+    from emdeg.runtime.pools import cores, in_blocks, one_thread, thread_pool
     from emdeg.runtime.random_streams import (
         GOLDEN,
         UniformRows,

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from emdeg.dynamics import real_array
 from emdeg.errors import DeviceError, StateError
-from emdeg.mechanics import real_array
 from emdeg.programs import InputGroup, Program, split_constants
-from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, cores, machine_available
+from emdeg.runtime.kernel import Kernel, MachineKernel, NumpyKernel, machine_available
+from emdeg.runtime.pools import cores
 
 if TYPE_CHECKING:
     from emdeg.runtime.cuda import CudaProgram

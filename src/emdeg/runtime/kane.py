@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from emdeg.documents import table
+from emdeg.dynamics import kind_of, real_array
+from emdeg.dynamics.kane import Setup
 from emdeg.equations.speeds import SpeedInverse, SpeedSingularity, speed_inverse
 from emdeg.errors import SingularSpeeds, StateError
-from emdeg.mechanics import kind_of, real_array
-from emdeg.mechanics.kane import Setup
 from emdeg.programs import Program
 from emdeg.programs.kane import Function, kane_program
 from emdeg.robot import Robot
 from emdeg.runtime.compiled import CompiledProgram, compile
-from emdeg.writing import table
 
 SINGULAR = 1e-9
 """A factor of det A below this share of the largest value it could have: the speeds fail."""

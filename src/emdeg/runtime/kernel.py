@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.programs import Program, evaluate
+from emdeg.runtime.pools import thread_pool
 
 STATES_PER_THREAD = 8192
 """Fewer are done before another core has woken up."""
@@ -58,7 +58,7 @@ class MachineKernel:
             if workers == 1:
                 vectors(words, 0, states)
                 return
-            _spread(partial(vectors, words), states, workers, _pool(threads))
+            _spread(partial(vectors, words), states, workers, thread_pool(threads))
 
     def bound(self, inputs: Sequence[NDArray], outputs: Sequence[NDArray]) -> Callable[[], None]:
         run = partial(self._code.one, self._words(inputs, outputs))
@@ -124,15 +124,3 @@ def machine_available() -> bool:
     except ImportError:
         return False
     return True
-
-
-def cores() -> int:
-    """The processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@lru_cache(maxsize=4)
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="emdeg")

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
+from emdeg.documents import Brief, Shown, csv_columns, table
 from emdeg.errors import SimulationError
 from emdeg.robot import Robot
 from emdeg.simulation.plant.constants_of_motion import Invariants
-from emdeg.writing import Brief, Shown, csv_columns, table
 
 
 @dataclass(frozen=True, slots=True)

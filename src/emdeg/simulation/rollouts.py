@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from emdeg.documents import Shown
 from emdeg.errors import ScenarioError
 from emdeg.programs import Dependence, Program, Traced, Tracer, included, simplify
 from emdeg.robot import Robot, RobotLike, as_robot
@@ -24,7 +25,6 @@ from emdeg.simulation.integrators.rollout import compiled_rollout
 from emdeg.simulation.plant.passive import with_idle_motors
 from emdeg.simulation.plant.programs import accelerations, drive_rates, need_numbers, robot_program
 from emdeg.simulation.run import passive_of
-from emdeg.writing import Shown
 
 Backend = Literal["auto", "llvm", "cuda"]
 CostFunction = Callable[..., Traced]

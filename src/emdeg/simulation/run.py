@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.dynamics import kind_of, real_array
+from emdeg.dynamics.formulations import friction_laws, need_friction
 from emdeg.errors import ScenarioError, SimulationError
-from emdeg.mechanics import kind_of, real_array
-from emdeg.mechanics.formulations import friction_laws, need_friction
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw, UserLaw

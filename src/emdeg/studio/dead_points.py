@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.mechanics.loops import joint_positions, reachable, singularity_figures, weak_loops
+from emdeg.loops import joint_positions, reachable, singularity_figures, weak_loops
 from emdeg.robot import Robot
 
 GRID = 161

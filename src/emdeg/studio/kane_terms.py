@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Angle, Generator, Quotient, TrigPoly
-from emdeg.mechanics.kane import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, joint_rates
+from emdeg.documents import Combination, Item, Label, Section, WrittenTerm, label
+from emdeg.dynamics.kane import AngularVelocity, LinearForm, PointVelocity, Rate, Setup, Speed, joint_rates
 from emdeg.programs import Dependence, Kind, Program, Slot, Traced, Tracer, dependences, evaluate, included
 from emdeg.programs.kane import choose, kane_program
 from emdeg.reports import PARTS, Description, ShadedEntries, ShadedTerm, describe, kane_document
@@ -20,7 +21,6 @@ from emdeg.robot import Robot, letter_paths, symbolize
 from emdeg.studio import units
 from emdeg.studio.shading import PlacedTerm, Word, terms_of, with_terms
 from emdeg.studio.units import NUMBER, Dimension
-from emdeg.writing import Combination, Item, Label, Section, WrittenTerm, label
 
 LONGEST = 1000
 """Terms of a section of the kinematics up to which they are shaded."""

@@ -9,8 +9,8 @@ from operator import add
 from typing import Any, cast
 
 from emdeg.algebra import Angle, Generator, TrigPoly
-from emdeg.equations.loops import Expanded, LoopModel, rate_letter
-from emdeg.mechanics.loops import LoopState, reduction
+from emdeg.loops import LoopState, reduction
+from emdeg.loops.equations import Expanded, LoopModel, rate_letter
 from emdeg.programs import Program, Traced, Tracer, open_trace
 from emdeg.reports import ShadedTerm
 from emdeg.studio.shading import PlacedTerm

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from emdeg.algebra import Array, Floats
-from emdeg.mechanics import pose_matrices
+from emdeg.dynamics import pose_matrices
 from emdeg.robot import Element, Robot, parse_xml
 
 MOST_FACES = 300

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import BLUE, GREEN, INK, ORANGE, Drawing, svg
 from emdeg.errors import BadRequest, RobotError
-from emdeg.mechanics.loops import joint_positions
+from emdeg.loops import joint_positions
 from emdeg.reports import Curve, Subject, curves
 from emdeg.robot import Robot
 from emdeg.simulation import Law, Motion, PointToPoint, abbreviated_model, computed_torque, pd, quintic, simulate
-from emdeg.writing import BLUE, GREEN, INK, ORANGE, Drawing, svg
 
 FRAMES = 160
 NAMES, DASHES = ("exact", "short"), ((), (5.0, 3.0))
@@ -84,7 +84,7 @@ def _laws(robot: Robot, controller: str, gain: float, wanted: PointToPoint) -> l
 
 def _inertia(robot: Robot) -> Array:
     """What each joint feels at the middle of the sample motion: a PD's gains have the robot's own scale."""
-    from emdeg.mechanics.functions import numeric
+    from emdeg.dynamics.functions import numeric
 
     q = Subject(robot).motion.q
     return np.diagonal(numeric.mass_matrix(robot, q[len(q) // 2]))

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from emdeg.algebra import Atom, Product, Sum
+from emdeg.approximation import term_program
+from emdeg.documents import Item, Label, Paragraph, Section
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.kane import joint_rates
 from emdeg.equations import NEEDS, Kinematics, derive, document
-from emdeg.equations.loops import EXPANDED_PARTS, Expanded, LoopModel, expand_loops, expanded_document
 from emdeg.equations.reading import ABBREVIATIONS, in_parameters
 from emdeg.errors import BadRequest, EmdegError
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.kane import joint_rates
+from emdeg.loops.equations import EXPANDED_PARTS, Expanded, LoopModel, expand_loops, expanded_document
 from emdeg.programs import Program
 from emdeg.programs.kane import choose
-from emdeg.reduce import term_program
 from emdeg.reports import PARTS as KANE_PARTS
 from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, describe, kane_document
 from emdeg.robot import Robot, algebra_of, parallel_joints, symbolize
@@ -23,7 +24,6 @@ from emdeg.studio import units
 from emdeg.studio.kane_terms import kane_terms
 from emdeg.studio.loop_terms import loop_term_program
 from emdeg.studio.shading import Word, products, terms_of, with_terms
-from emdeg.writing import Item, Label, Paragraph, Section
 
 JACOBIAN, KANE, SHORTEST = "J", "kane", "kane, shortest"
 EXPANDED = "expanded "

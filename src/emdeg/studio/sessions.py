@@ -12,9 +12,9 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
+from emdeg.documents import write_whole
 from emdeg.errors import BadRequest, RobotError
 from emdeg.robot import BUDGET, SUFFIXES, read_text
-from emdeg.writing import write_whole
 
 MOST_SESSIONS = 64
 MOST_STEPS = 200

@@ -9,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from emdeg.algebra import Array, Product, Quotient, TrigPoly
-from emdeg.programs import Program, evaluate
-from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, Subject, reach
-from emdeg.writing import (
+from emdeg.documents import (
     Combination,
     Equation,
     Folded,
@@ -23,6 +21,8 @@ from emdeg.writing import (
     SquareRoot,
     WrittenSum,
 )
+from emdeg.programs import Program, evaluate
+from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, Subject, reach
 
 SAMPLES = 400
 """Random states at which terms are looked at for their largest sizes."""

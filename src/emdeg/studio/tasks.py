@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from emdeg.approximation import term_program
 from emdeg.codegen import TARGETS, Artefact, Request, generate, make_artefact
 from emdeg.codegen.js import emit_js
+from emdeg.documents import label
+from emdeg.dynamics.functions import RUBBING, WITH_FRICTION, functions_of
 from emdeg.errors import BadRequest, EmdegError, RobotError
-from emdeg.mechanics.functions import RUBBING, WITH_FRICTION, functions_of
 from emdeg.programs import Program, count, optimise, program
-from emdeg.reduce import term_program
 from emdeg.reports import (
     MOST_TERMS,
     HtmlReportWriter,
@@ -39,7 +40,6 @@ from emdeg.studio.motions import moved
 from emdeg.studio.parameters import tables
 from emdeg.studio.parts import ShownPart, of_loops, offered, shown_part
 from emdeg.studio.shading import products, sized, terms_of
-from emdeg.writing import label
 
 Data = dict[str, Any]
 Tell = Callable[[Any], None]

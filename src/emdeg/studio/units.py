@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from emdeg.documents import Label, indices_of
 from emdeg.programs import LAWS, Kind, Program, Slot
 from emdeg.robot import Joint, Robot
-from emdeg.writing import Label, indices_of
 
 _SMALL = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 

@@ -23,11 +23,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from emdeg.documents import flush, part_of, read_plain, write_whole
 from emdeg.errors import SweepError
 from emdeg.sweeps.plan import Plan, plan_from_json, text_digest
 from emdeg.sweeps.tables import write_results
 from emdeg.sweeps.trust import trusted
-from emdeg.writing import flush, part_of, read_plain, write_whole
 
 KIND, SCHEMA = "emdeg sweep", 1
 RESULTS, MANIFEST, PLAN, CHUNKS, LOCK = "results.parquet", "manifest.json", "plan.json", "chunks", ".lock"

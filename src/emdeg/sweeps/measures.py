@@ -18,9 +18,9 @@ from emdeg.algebra import Array
 from emdeg.algebra.linear import invert_symmetric, product
 from emdeg.analysis import capability_from, ellipsoid_from, mobility
 from emdeg.bounds import SearchLimits, extremes
+from emdeg.dynamics.functions import known_functions
 from emdeg.equations import derive, entry_name
 from emdeg.errors import SweepError, UnknownFunction
-from emdeg.mechanics.functions import known_functions
 from emdeg.programs import InputGroup, Program, Slot, Traced, Tracer, prune, schedule
 from emdeg.robot import Robot, Workspace
 from emdeg.sweeps.entrywise import NUMBERS, Entrywise, traced_entries

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from emdeg._version import __version__
+from emdeg.documents import arrow
 from emdeg.errors import Interrupted, SweepError, TooLarge
 from emdeg.runtime import cores
 from emdeg.sweeps.chunk import compute_chunk
@@ -21,7 +22,6 @@ from emdeg.sweeps.prepare import plan_of, prepare
 from emdeg.sweeps.read import read_study
 from emdeg.sweeps.study import Study
 from emdeg.sweeps.trust import LARGEST, trusted
-from emdeg.writing import arrow
 
 Progress = Callable[[int, int], None]
 """Called with (chunks on disk, chunks in all)."""

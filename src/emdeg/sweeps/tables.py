@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from emdeg.documents import arrow, parquet
 from emdeg.errors import SweepError
 from emdeg.sweeps.measures import WHOLE, loads_columns, prefixed
 from emdeg.sweeps.plan import Plan, text_digest
-from emdeg.writing import arrow, parquet
 
 ROWS_TOGETHER = 100_000
 """Rows of the results held in memory at a time."""

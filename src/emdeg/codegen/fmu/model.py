@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 
 from emdeg.codegen.infix import escaped
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.formulations import FrictionLaw, friction_laws, need_friction
+from emdeg.dynamics.functions import mass_matrix
 from emdeg.errors import BadRequest, RobotError
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.formulations import FrictionLaw, friction_laws, need_friction
-from emdeg.mechanics.functions import mass_matrix
 from emdeg.robot import Joint, Robot, opened, with_symbolic_payload
 from emdeg.simulation import Passive, drive_limits
 

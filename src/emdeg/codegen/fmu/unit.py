@@ -24,8 +24,8 @@ from emdeg.codegen.fmu.model import FmuModel, fmu_model
 from emdeg.codegen.identity import FMU, FORMAT, SIGNATURE, check_command, only_known, robot_data, signed, stored_robot
 from emdeg.codegen.infix import identifier, parts
 from emdeg.codegen.rechecking import recheck
+from emdeg.dynamics.formulations import FrictionLaw, smooth_sign
 from emdeg.errors import EmdegError, NotAProgram, NotCertified, OverBudget
-from emdeg.mechanics.formulations import FrictionLaw, smooth_sign
 from emdeg.programs import Dependence, Program, Tracer, from_data, normal_digest
 from emdeg.robot import Robot
 from emdeg.simulation import METHODS, Explicit, motor_efforts

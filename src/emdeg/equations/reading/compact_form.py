@@ -33,8 +33,8 @@ from emdeg.algebra import (
     written_out,
 )
 from emdeg.algebra.factoring import LONG, Nester, content
+from emdeg.documents import AbbreviatedFormula, Brief, Shown, label, latex, listing, text
 from emdeg.equations.reading.lumped import Lumped
-from emdeg.writing import AbbreviatedFormula, Brief, Shown, label, latex, listing, text
 
 ABBREVIATIONS = (
     "S and C are sine and cosine of the sum of the joint angles that follow: S2 = sin q2, C23 = cos(q2 + q3), "

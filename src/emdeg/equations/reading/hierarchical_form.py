@@ -34,10 +34,10 @@ from emdeg.algebra.factoring import (
     nested,
     without,
 )
+from emdeg.documents import Brief, line, listing
 from emdeg.equations.reading.compact_form import atom_values
 from emdeg.equations.reading.lumped import Lumped, own_letter
 from emdeg.equations.reading.recurring import CodedLetters, Polynomial, RecurringBrackets, RecurringProducts
-from emdeg.writing import Brief, line, listing
 
 MOST_TERMS = 4000
 """Terms above which no brackets are looked for."""

@@ -34,8 +34,8 @@ from emdeg.algebra import (
 )
 from emdeg.algebra.factoring import Number, nested
 from emdeg.algebra.linear import rational_echelon
+from emdeg.documents import Brief, Shown, line, table
 from emdeg.equations.reading.short_basis import Basis, Column, short_bases
-from emdeg.writing import Brief, Shown, line, table
 
 _NAME = re.compile(r"([A-Za-z]+)_?(.*)\Z")
 KEPT = 8

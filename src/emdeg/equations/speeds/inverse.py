@@ -20,6 +20,7 @@ from emdeg.algebra.linear import (
     first_dependent_row,
     triangular_blocks,
 )
+from emdeg.dynamics.kane import Setup, System
 from emdeg.equations.speeds.matrix import (
     Matrix,
     SpeedAlgebra,
@@ -30,7 +31,6 @@ from emdeg.equations.speeds.matrix import (
     symbolic_speed_matrix,
 )
 from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics.kane import Setup, System
 from emdeg.robot import Robot
 
 LARGEST_CLOSED = 3

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from emdeg.algebra import Angle, Exact, Generator, TrigAlgebra, TrigPoly
-from emdeg.mechanics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
+from emdeg.dynamics.kane import LinearForm, PointVelocity, Setup, System, speed_matrix, system
 from emdeg.robot import Pose, Robot, massless
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]

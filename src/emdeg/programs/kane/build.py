@@ -12,10 +12,9 @@ from typing import Any, cast
 
 from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import Rows, congruent, solve_symmetric, times, transposed
-from emdeg.equations.speeds import SpeedInverse, solver, speed_inverse
-from emdeg.mechanics import Mechanism, Scalar, Spatial, Vec3
-from emdeg.mechanics.formulations import mass_matrix
-from emdeg.mechanics.kane import (
+from emdeg.dynamics import Mechanism, Scalar, Spatial, Vec3
+from emdeg.dynamics.formulations import mass_matrix
+from emdeg.dynamics.kane import (
     Setup,
     System,
     external_wrenches,
@@ -28,8 +27,9 @@ from emdeg.mechanics.kane import (
     system,
     velocities,
 )
-from emdeg.mechanics.parameters import regrouped_mechanism
-from emdeg.mechanics.variants import Axial, inertia_handed_inwards, known_turning, link_frame_recursion
+from emdeg.dynamics.parameters import regrouped_mechanism
+from emdeg.dynamics.variants import Axial, inertia_handed_inwards, known_turning, link_frame_recursion
+from emdeg.equations.speeds import SpeedInverse, solver, speed_inverse
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.kane.closed import LoopKane
 from emdeg.programs.kane.inputs import INPUTS, Function, KaneInputs

@@ -9,9 +9,7 @@ from typing import cast
 
 from emdeg.algebra import ONE, ZERO, PrimeField, Residue, parsed
 from emdeg.algebra.linear import independent_rows
-from emdeg.equations.speeds import SpeedInverse, speed_inverse
-from emdeg.errors import OverBudget, RobotError
-from emdeg.mechanics.kane import (
+from emdeg.dynamics.kane import (
     AngularVelocity,
     LinearForm,
     PointVelocity,
@@ -23,6 +21,8 @@ from emdeg.mechanics.kane import (
     speed_matrix,
     system,
 )
+from emdeg.equations.speeds import SpeedInverse, speed_inverse
+from emdeg.errors import OverBudget, RobotError
 from emdeg.programs.ir import Count, count
 from emdeg.programs.kane.build import kane_program
 from emdeg.programs.kane.closed import LoopKane

@@ -2,7 +2,7 @@
 
 With W from the loops' equations and u = A X-dot + B the partial rates are V = W A^-1: how every joint follows each
 speed. Dotted into the efforts that the opened tree's joints would need, V^T (efforts) = V^T (motors' efforts), they are
-X ud = rhs. Motors that are more than the free coordinates share the efforts as in `emdeg.mechanics.loops.reduction`;
+X ud = rhs. Motors that are more than the free coordinates share the efforts as in `emdeg.loops.reduction`;
 what a prescribed motion needs besides is `held`.
 """
 
@@ -24,10 +24,9 @@ from emdeg.algebra.linear import (
     times,
     transposed,
 )
-from emdeg.errors import RobotError
-from emdeg.mechanics import Scalar, led
-from emdeg.mechanics.formulations import equations_by_virtual_work
-from emdeg.mechanics.kane import (
+from emdeg.dynamics import Scalar, led
+from emdeg.dynamics.formulations import equations_by_virtual_work
+from emdeg.dynamics.kane import (
     LoopSystem,
     external_wrenches,
     joint_actions,
@@ -36,8 +35,9 @@ from emdeg.mechanics.kane import (
     system,
     velocities,
 )
-from emdeg.mechanics.loops import rate_of, reduction, solve
-from emdeg.mechanics.variants import link_frame_recursion
+from emdeg.dynamics.variants import link_frame_recursion
+from emdeg.errors import RobotError
+from emdeg.loops import rate_of, reduction, solve
 from emdeg.programs.kane.inputs import Function, KaneInputs
 
 CLOSED_FORMULATION = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from emdeg.mechanics import Scalar
+from emdeg.dynamics import Scalar
 
 Function = Literal["torques", "accelerations", "equations", "rates", "speeds"]
 INPUTS: dict[Function, tuple[str, ...]] = {

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from emdeg.algebra import Dual, FieldScalar, PrimeField, derivative
-from emdeg.mechanics import Scalar, Vec3, add, dot, in_base, led, matmul, mul, scale, sub, total, written
-from emdeg.mechanics.formulations import efforts_by_newton_euler, energy
-from emdeg.mechanics.kane import Setup, System, host, joint_actions, loop_system, speed_matrix, speed_values, system
+from emdeg.dynamics import Scalar, Vec3, add, dot, in_base, led, matmul, mul, scale, sub, total, written
+from emdeg.dynamics.formulations import efforts_by_newton_euler, energy
+from emdeg.dynamics.kane import Setup, System, host, joint_actions, loop_system, speed_matrix, speed_values, system
 from emdeg.programs.ir import Dependence, Program
 from emdeg.programs.kane.build import drives_of, turning_variables
 from emdeg.programs.kane.closed import CLOSED_FORMULATION, closed_reference

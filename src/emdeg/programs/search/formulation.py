@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from emdeg.errors import CannotVary
-from emdeg.mechanics import TREE, kind_of, mechanism_of
-from emdeg.mechanics.functions import CATALOGUE, ways_of
-from emdeg.mechanics.trees import tree_state
-from emdeg.mechanics.variants import (
+from emdeg.dynamics import TREE, kind_of, mechanism_of
+from emdeg.dynamics.functions import CATALOGUE, ways_of
+from emdeg.dynamics.trees import tree_state
+from emdeg.dynamics.variants import (
     MOMENTS,
     SPLITS,
     Joints,
@@ -22,6 +21,7 @@ from emdeg.mechanics.variants import (
     turn_back_choices,
     varied,
 )
+from emdeg.errors import CannotVary
 from emdeg.programs.build import derivative_of, joined, open_trace
 from emdeg.programs.ir import Program
 from emdeg.programs.simplification import retrace, simplify

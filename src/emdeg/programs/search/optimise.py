@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from emdeg.documents import Shown
+from emdeg.dynamics import TREE, kind_of
+from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.errors import Refuted, RobotError
-from emdeg.mechanics import TREE, kind_of
-from emdeg.mechanics.functions import CATALOGUE, WITH_FRICTION
 from emdeg.programs.build import derivative_program, joined_functions, plain_program, plain_programs
 from emdeg.programs.differentiation import derivative_of_solution
 from emdeg.programs.friction import with_friction
@@ -29,7 +30,6 @@ from emdeg.programs.units import in_units
 from emdeg.programs.verification import MOST_JOINTS, probed, reference_program, verify_program
 from emdeg.programs.weights import OPERATIONS, Effort, Progress, Weights, as_weights, cost, label
 from emdeg.robot import Robot, RobotLike, as_robot
-from emdeg.writing import Shown
 
 FORMULATIONS = 0.3
 """The share of the effort that goes into formulations."""
@@ -98,11 +98,7 @@ def optimise(
     interrupted = False
     tell("plain", cost(plain, weights))
     if clock.seconds > 0 and robot.n <= MOST_JOINTS:
-        try:
-            way = _search(robot, names, clock, seed, weights, starts, plain, tell)
-        except KeyboardInterrupt as stopped:
-            way = getattr(stopped, "way", [])
-            interrupted = True
+        way, interrupted = _search(robot, names, clock, seed, weights, starts, plain, tell)
     best, found, certificate = plain, None, None
     for candidate, formulation in _going_back(way):
         with suppress(Refuted):
@@ -149,8 +145,8 @@ def _search(
     starts: Sequence[Program],
     plain: Program,
     tell: Progress,
-) -> list[Way]:
-    """What was found on the way that is cheaper than the plain program, the last the cheapest."""
+) -> tuple[list[Way], bool]:
+    """Programs cheaper than the unoptimized one, the last the cheapest, and whether an interrupt ended the search."""
     way: list[Way] = []
     low = cost(plain, weights)
 
@@ -201,13 +197,12 @@ def _search(
                 search.sweep(done)
                 if search.best < before:
                     keep(search.result(), formulation, "resubstitution")
-    except KeyboardInterrupt as stopped:
-        with suppress(KeyboardInterrupt):  # who insists gets what had been kept before
+    except KeyboardInterrupt:
+        with suppress(KeyboardInterrupt):  # a second interrupt returns what had been kept before
             if rescue is not None:
                 better(*rescue())
-        stopped.way = way  # type: ignore[attr-defined]
-        raise
-    return way
+        return way, True
+    return way, False
 
 
 def _running(descent: Descent, otherwise: Way) -> Way:

@@ -104,7 +104,7 @@ def register_use(text: str, sm: int) -> RegisterUse:
         words = [program, f"-arch=sm_{sm}", f"-O{assembler_effort(text)}", "-v", str(source), "-o", str(result)]
         done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode:
-        raise DeviceError(f"ptxas refused the kernel:\n{done.stderr.strip()}", code=done.returncode)
+        raise DeviceError(f"ptxas refused the kernel:\n{done.stderr.strip()}", driver_code=done.returncode)
     registers = re.search(r"Used (\d+) registers", done.stderr)
     spills = re.search(r"(\d+) bytes spill stores", done.stderr)
     return RegisterUse(int(registers[1]) if registers else 0, int(spills[1]) if spills else 0)

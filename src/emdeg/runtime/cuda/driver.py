@@ -47,13 +47,13 @@ class Driver:
         self._need_own_process()
         code = getattr(self._library, name)(*arguments)
         if code:
-            raise DeviceError(f"{name} failed: {self._said(code)}", code=code)
+            raise DeviceError(f"{name} failed: {self._said(code)}", driver_code=code)
 
     def launch(self, *arguments: Any) -> None:
         """cuLaunchKernel, whose arguments need no conversion: it is called often."""
         code = self._launch(*arguments)
         if code:
-            raise DeviceError(f"cuLaunchKernel failed: {self._said(code)}", code=code)
+            raise DeviceError(f"cuLaunchKernel failed: {self._said(code)}", driver_code=code)
 
     def _need_own_process(self) -> None:
         if os.getpid() != self._process:
@@ -173,7 +173,9 @@ class Device:
                 cuda_driver()("cuModuleLoadDataEx", ctypes.byref(module), text.encode() + b"\0", told, options, values)
             except DeviceError as problem:
                 words = log.value.decode(errors="replace").strip()
-                raise DeviceError(f"{problem}{chr(10) if words else ''}{words}", code=problem.code) from None
+                raise DeviceError(
+                    f"{problem}{chr(10) if words else ''}{words}", driver_code=problem.driver_code
+                ) from None
             cuda_driver()("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
         return Launchable(self, module, function)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
 from emdeg.errors import ScenarioError, TooLarge
 from emdeg.robot import Robot
 from emdeg.simulation.controllers.laws import Law
 from emdeg.simulation.trajectories.limits import drive_limits
-from emdeg.writing import Shown
 
 SAME = 1e-9
 """Instants closer than this share of a period are one."""

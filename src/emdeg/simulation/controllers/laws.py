@@ -18,16 +18,16 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.algebra.linear import product, solve_system, transposed
+from emdeg.approximation import JOINT_SIGNIFICANCE, SIGNIFICANCE, full_model, significant
+from emdeg.approximation import program as short_program
+from emdeg.documents import Shown
 from emdeg.errors import ScenarioError
 from emdeg.programs import Dependence, Program, Traced, Tracer, included, simplify, split_rates
-from emdeg.reduce import JOINT_SIGNIFICANCE, SIGNIFICANCE, full_model, significant
-from emdeg.reduce import program as short_program
 from emdeg.robot import Robot, workspace
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.plant.programs import robot_program
 from emdeg.simulation.trajectories.joint_space import Still, Trajectory
-from emdeg.writing import Shown
 
 
 class Law(Protocol):
@@ -212,7 +212,7 @@ def abbreviated_model(
 ) -> Program:
     """Inverse dynamics q, qd, qdd -> tau of the robot's model as the significance rule shortens it, for a controller.
 
-    `emdeg.reduce.abbreviation` gives the same model with its certified error.
+    `emdeg.approximation.abbreviation` gives the same model with its certified error.
     """
     short, _ = significant(
         full_model(robot), workspace(robot), significance=significance, joint_significance=joint_significance

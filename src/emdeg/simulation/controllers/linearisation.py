@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array
-from emdeg.errors import ScenarioError
-from emdeg.mechanics import real_array
-from emdeg.mechanics.functions import (
+from emdeg.documents import Shown
+from emdeg.dynamics import real_array
+from emdeg.dynamics.functions import (
     drive_jacobian,
     forward_dynamics_derivatives,
     inverse_dynamics,
 )
+from emdeg.errors import ScenarioError
 from emdeg.programs import Kind, Program, constants
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.controllers.conditioning import Conditioning
 from emdeg.simulation.controllers.laws import Law, NoEffort, ProgramLaw
 from emdeg.simulation.plant.passive import Passive, with_idle_motors
-from emdeg.writing import Shown
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.integrate import DOP853, RK45, Radau
 
 from emdeg.algebra import Array
+from emdeg.dynamics.functions import kinetic_energy, mass_matrix
 from emdeg.errors import SimulationError, TooLarge
-from emdeg.mechanics.functions import kinetic_energy, mass_matrix
 from emdeg.robot import Robot
 from emdeg.simulation.controllers.conditioning import Conditioning, Held, instants
 from emdeg.simulation.controllers.laws import Law

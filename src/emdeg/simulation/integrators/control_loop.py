@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.mechanics.formulations import smooth_sign
+from emdeg.dynamics.formulations import smooth_sign
 from emdeg.programs import Program, Slot
 from emdeg.runtime import GOLDEN, Writer, counter_start, normal_at, normal_text, operations, signed_word
 from emdeg.simulation.controllers.conditioning import Conditioning

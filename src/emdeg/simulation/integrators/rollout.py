@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -14,7 +13,7 @@ import numpy as np
 
 from emdeg.algebra import Array
 from emdeg.errors import ScenarioError
-from emdeg.runtime import cores, machine_available
+from emdeg.runtime import cores, machine_available, thread_pool
 from emdeg.simulation.integrators.control_loop import EffortNoise, Hold, Loop
 from emdeg.simulation.integrators.methods import METHODS, nodes
 from emdeg.simulation.integrators.step_text import WORDS, kernel_text
@@ -93,7 +92,7 @@ class Rollout:
             many(words, 0, count)
             return
         edges = [count * i // workers for i in range(workers + 1)]
-        pool = _pool(workers)
+        pool = thread_pool(workers)
         parts = [pool.submit(many, words, a, b) for a, b in pairwise(edges)]
         for part in parts:
             part.result()
@@ -129,8 +128,3 @@ def compiled_rollout(loop: Loop, method: str, hold: Hold | None = None) -> Rollo
         kind(engine.get_function_address("lanes")),
         engine,
     )
-
-
-@lru_cache(maxsize=4)
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="emdeg-motion")

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import write_whole
+from emdeg.dynamics.functions import forward_kinematics, link_transforms
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.functions import forward_kinematics, link_transforms
-from emdeg.mechanics.loops import ready
+from emdeg.loops import ready
 from emdeg.robot import BASE, Robot
-from emdeg.writing import write_whole
 
 FRAMES_PER_SECOND = 25
 MOST_FRAMES = 1500

@@ -12,13 +12,13 @@ from functools import lru_cache
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.mechanics.functions import gravity, inverse_dynamics_derivatives
+from emdeg.documents import Shown
+from emdeg.dynamics.functions import gravity, inverse_dynamics_derivatives
 from emdeg.robot import Robot
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.plant.loops import all_joints, followed_energies, is_analytic, open_by
 from emdeg.simulation.plant.programs import energies
-from emdeg.writing import Shown
 
 STATES, NOTHING = 5, 1e-11
 

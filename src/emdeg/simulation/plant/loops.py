@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
+from emdeg.dynamics import kind_of, stacked
 from emdeg.errors import ClosureError, ScenarioError
-from emdeg.mechanics import kind_of, stacked
-from emdeg.mechanics.loops import (
+from emdeg.loops import (
     Conditions,
     LoopState,
     conditions,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
+from emdeg.dynamics.formulations import FrictionLaw, smooth_sign
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.formulations import FrictionLaw, smooth_sign
 from emdeg.robot import Robot, choose
-from emdeg.writing import Shown
 
 REST_SPEED = 1e-3
 """The speed [rad/s, m/s] below which dry friction fades out, so that the equations stay smooth."""

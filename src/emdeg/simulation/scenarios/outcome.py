@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown, csv_columns, parquet_columns
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import inverse_dynamics
 from emdeg.errors import RobotError
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import inverse_dynamics
 from emdeg.robot import Robot
 from emdeg.runtime import compile as compile_program
 from emdeg.simulation.integrators.adaptive import Progress
@@ -25,7 +26,6 @@ from emdeg.simulation.run import simulate
 from emdeg.simulation.scenarios.scenario import Present, Scenario
 from emdeg.simulation.trajectories.joint_space import Trajectory
 from emdeg.simulation.trajectories.limits import Excess, excesses
-from emdeg.writing import Shown, csv_columns, parquet_columns
 
 
 @dataclass(frozen=True)

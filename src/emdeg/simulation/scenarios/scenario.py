@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from emdeg.algebra import Array
+from emdeg.approximation import JOINT_SIGNIFICANCE, SIGNIFICANCE
+from emdeg.documents import Shown
+from emdeg.dynamics import kind_of
 from emdeg.errors import RobotError, ScenarioError, TooLarge
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.loops import coordinates_of
+from emdeg.loops import coordinates_of
 from emdeg.programs import Program
-from emdeg.reduce import JOINT_SIGNIFICANCE, SIGNIFICANCE
 from emdeg.robot import (
     Remarks,
     Robot,
@@ -38,7 +39,6 @@ from emdeg.simulation.plant.programs import need_numbers
 from emdeg.simulation.scenarios.trajectory_table import KEYS, trajectory_from
 from emdeg.simulation.trajectories.joint_space import Trajectory, positive
 from emdeg.simulation.trajectories.limits import drive_limits
-from emdeg.writing import Shown
 
 MOST_STEPS = 10**9
 MOST_NUMBERS = 2 * 10**8

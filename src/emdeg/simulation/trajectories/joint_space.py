@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline
 
 from emdeg.algebra import Array
+from emdeg.documents import Shown
 from emdeg.errors import ScenarioError
-from emdeg.writing import Shown
 
 JointMotion = tuple[Array, Array, Array]
 """(q, qd, qdd)."""

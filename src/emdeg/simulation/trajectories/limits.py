@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.dynamics import kind_of
+from emdeg.dynamics.functions import drive_jacobian
 from emdeg.errors import ScenarioError
-from emdeg.mechanics import kind_of
-from emdeg.mechanics.functions import drive_jacobian
 from emdeg.robot import Joint, Robot
 from emdeg.simulation.plant.loops import all_joints
 from emdeg.simulation.trajectories.joint_space import Trajectory

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
+from emdeg.dynamics.functions import forward_kinematics, jacobian
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.functions import forward_kinematics, jacobian
 from emdeg.robot import Robot, RobotLike, as_robot
 from emdeg.simulation.trajectories.spherical_wrist import all_positions
 

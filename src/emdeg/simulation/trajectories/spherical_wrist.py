@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from emdeg.algebra import Array
-from emdeg.mechanics.functions import forward_kinematics, link_transforms
+from emdeg.dynamics.functions import forward_kinematics, link_transforms
 from emdeg.robot import Robot
 
 NEAR = 1e-9

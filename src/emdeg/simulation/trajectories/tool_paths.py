@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from emdeg.algebra import Array
+from emdeg.dynamics.functions import forward_kinematics
 from emdeg.errors import ScenarioError
-from emdeg.mechanics.functions import forward_kinematics
 from emdeg.robot import Robot
 from emdeg.simulation.trajectories.joint_space import JointMotion, Profile, Spline, positive, quintic_profile, through
 from emdeg.simulation.trajectories.reaching import approach, inverse_kinematics, joint_range, need_pose, rotation_vector

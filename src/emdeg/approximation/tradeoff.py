@@ -1,0 +1,174 @@
+"""The trade-off between a short model's length and its error: a curve as data, CSV and figure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from emdeg.approximation.model_error import certified, largest_efforts
+from emdeg.approximation.programs import program
+from emdeg.approximation.short_mechanism import judged_beside, shortest_of_loops
+from emdeg.approximation.short_model import FullModel, ShortModel
+from emdeg.approximation.short_program import ShortProgram
+from emdeg.approximation.shortest_program import shortest_within_each
+from emdeg.approximation.significance import significant
+from emdeg.documents import Shown
+from emdeg.programs import Effort, count
+from emdeg.robot import Robot, Workspace
+
+SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+WORST_ERRORS = (0.02, 0.05, 0.1)
+
+
+@dataclass(frozen=True)
+class TradeoffPoint(Shown):
+    """One short model: what was asked for, its operations, and its worst errors by joint, over the largest effort."""
+
+    asked: float
+    """The rule's threshold, or the error that it was to stay within."""
+    mul: int
+    add: int
+    found: tuple[float, ...]
+    certified: tuple[float, ...]
+    name: str = ""
+    """Of another mechanism that it is the program of."""
+
+    @property
+    def operations(self) -> int:
+        return self.mul + self.add
+
+
+def curve(
+    full: FullModel,
+    where: Workspace,
+    *,
+    thresholds: Sequence[float] = SIGNIFICANCES,
+    seconds: float = 40.0,
+    effort: Effort | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> tuple[TradeoffPoint, ...]:
+    """Short models by the significance rule, the joints' threshold a tenth of the equations'.
+
+    Of the time a third is for smaller programs, the rest for certification.
+    """
+    effort = effort or Effort(seconds)
+    largest = largest_efforts(full, where, until=effort.until(0.1))
+    points = []
+    for place, threshold in enumerate(thresholds):
+        tell(f"terms below {threshold:g}")
+        mine = effort.part(1 / (len(thresholds) - place))
+        short = (
+            significant(full, where, significance=threshold, joint_significance=threshold / 10)[0]
+            if threshold
+            else ShortModel(full, full.lumped.expansions, full.values)
+        )
+        c = count(program(short, effort=mine.part(1 / 3)))
+        errors = certified(short, where, seconds=mine.left() / full.robot.n, clock=mine.clock)
+        points.append(
+            TradeoffPoint(
+                threshold,
+                c.mul,
+                c.add,
+                tuple(e.value / peak if peak else 0.0 for e, peak in zip(errors, largest)),
+                tuple(e.bound / peak if peak else 0.0 for e, peak in zip(errors, largest)),
+            )
+        )
+    return tuple(points)
+
+
+def curve_of_programs(
+    robot: Robot,
+    where: Workspace,
+    *,
+    worst_errors: Sequence[float] = WORST_ERRORS,
+    effort: Effort,
+    beside: Mapping[str, Robot] | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> tuple[TradeoffPoint, ...]:
+    """The exact program and short ones within rising errors, for robots of any length and mechanisms.
+
+    `beside`: other mechanisms of the same geometry, by name, as points of their own.
+    """
+    if robot.is_tree:
+        found = shortest_within_each(robot, worst_errors, where=where, time=effort, tell=tell)
+    else:
+        found = _of_loops(robot, where, worst_errors, effort, tell)
+    c = count(found[0].exact)
+    none = (0.0,) * len(found[0].errors)
+    points = [TradeoffPoint(0.0, c.mul, c.add, none, none)]
+    points += [_point(one, part) for part, one in zip(sorted(worst_errors), found) if one.program != one.exact]
+    for name, other in (beside or {}).items():
+        tell(f"beside it {name}")
+        points.append(replace(_point(judged_beside(robot, other, where), 0.0), name=name))
+    return tuple(points)
+
+
+def _of_loops(
+    robot: Robot, where: Workspace, worst_errors: Sequence[float], effort: Effort, tell: Callable[[str], None]
+) -> list[ShortProgram]:
+    found = []
+    for place, part in enumerate(sorted(worst_errors)):
+        tell(f"within {100 * part:g} %")
+        mine = effort.part(1 / (len(worst_errors) - place))
+        found.append(shortest_of_loops(robot, worst_error=part, where=where, time=mine))
+    return found
+
+
+def _point(one: ShortProgram, asked: float) -> TradeoffPoint:
+    c = count(one.program)
+    shares = tuple(e.value / peak if peak else 0.0 for e, peak in zip(one.errors, one.largest))
+    return TradeoffPoint(asked, c.mul, c.add, shares, one.relative)
+
+
+def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str], asked: str = "significance") -> str:
+    """One row a model; `asked`: what the first column is."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = [f"{kind}_{name}" for kind in ("found", "certified") for name in joints]
+    writer.writerow([asked, "multiplications", "additions", "operations", *names])
+    for p in points:
+        errors = [f"{x:.6g}" for x in (*p.found, *p.certified)]
+        writer.writerow([p.name or p.asked, p.mul, p.add, p.operations, *errors])
+    return text.getvalue()
+
+
+# Okabe and Ito's colours, told apart by colour-blind eyes; markers differ too.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
+MARKERS = "osD^vP*X"
+
+
+def draw(
+    points: Sequence[TradeoffPoint], joints: Sequence[str], title: str, path: Path, exact: int | None = None
+) -> None:
+    """Operations against the worst error of each joint, certified, in per cent of its largest effort.
+
+    `exact`: the operations of the smallest exact program known, a line beyond which a short model is of no use.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    shown = [p for p in points if max(p.certified) > 0 and not p.name]
+    named = [p for p in points if p.name and max(p.certified) > 0]
+    for k, name in enumerate(joints):
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        pairs = [(p.operations, 100 * p.certified[k]) for p in shown if p.certified[k] > 0]
+        if pairs:
+            across, up = zip(*pairs)
+            axes.plot(across, up, label=name, linewidth=1.5, markersize=6, color=colour, marker=marker)
+    for p in named:
+        axes.plot([p.operations], [100 * max(p.certified)], "k*", markersize=11, label=p.name)
+    if exact is not None:
+        axes.axvline(exact, color="#555555", linestyle="--", linewidth=1.2, label=f"exact: {exact}")
+    axes.set_yscale("log")
+    axes.set_xlabel("operations of the inverse dynamics [multiplications + additions]")
+    axes.set_ylabel("certified worst error [% of the joint's largest effort]")
+    axes.set_title(title)
+    axes.grid(True, which="both", linewidth=0.4, color="#cccccc")
+    axes.legend(title="joint", loc="upper left", bbox_to_anchor=(1.01, 1))
+    figure.savefig(path, dpi=150)

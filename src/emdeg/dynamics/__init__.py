@@ -1,0 +1,43 @@
+"""The algorithms of mechanics, each written once and generic in its scalar; `numeric` runs them over doubles."""
+
+from typing import TYPE_CHECKING
+
+from emdeg._exports import on_demand
+
+if TYPE_CHECKING:
+    from emdeg.dynamics.arrays import Surroundings, real_array, stacked
+    from emdeg.dynamics.functions.lookup import KINDS, kind_of
+    from emdeg.dynamics.mechanism import (
+        Frames,
+        Mechanism,
+        frames,
+        in_base,
+        led,
+        mechanism_of,
+        path,
+        pose_matrices,
+        written,
+    )
+    from emdeg.dynamics.spatial import (
+        BodyInertia,
+        Mat3,
+        Scalar,
+        Spatial,
+        Transform,
+        Vec3,
+        add,
+        cross,
+        dot,
+        identity,
+        matmul,
+        mul,
+        scale,
+        skew,
+        sub,
+        tmul,
+        total,
+        transpose,
+    )
+    from emdeg.dynamics.state import TREE, Balance, Inputs, Outputs, State
+
+on_demand(globals())

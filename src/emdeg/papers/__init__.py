@@ -1,0 +1,1 @@
+"""The papers' historical formulations, validation of published models, and bench measurement."""

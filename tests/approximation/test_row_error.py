@@ -1,0 +1,108 @@
+"""Certified errors: never below what is found, never beaten by random states, exact where that can be known."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import emdeg
+from emdeg.approximation import full_model, significant
+from emdeg.approximation.model_error import certified
+from emdeg.approximation.programs import program
+from emdeg.approximation.row_error import CornerReach, EffortRow, _Speeds
+from emdeg.approximation.short_model import ShortModel
+from emdeg.bounds import Family
+from emdeg.programs import evaluate
+from emdeg.robot.workspaces import workspace
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("planar3r", None),
+        pytest.param("jpl_rrp", None, marks=pytest.mark.slow),
+        pytest.param("stanford_arm", 1.0, marks=pytest.mark.slow),
+    ],
+)
+def test_random_states_stay_below_the_certified_error(name, ends):
+    robot = emdeg.load(name)
+    if ends is None:
+        region = workspace(robot)
+    else:
+        sides = [np.pi if joint.kind == "revolute" else ends for joint in robot.joints]
+        region = workspace(robot, {joint.name: (-x, x) for joint, x in zip(robot.joints, sides)})
+    full = full_model(robot)
+    short, _ = significant(full, region, significance=0.05, joint_significance=0.005)
+    errors = certified(short, region, seconds=60.0)  # it ends sooner, where bounds are close
+    q, qd, qdd = region.sample_states(100_000, np.random.default_rng(3))
+    whole = ShortModel(full, full.lumped.expansions, full.values)
+    states = {"q": q, "qd": qd, "qdd": qdd}
+    worst = np.abs(evaluate(program(short), states)["tau"] - evaluate(program(whole), states)["tau"]).max(axis=0)
+    assert all(w <= e.bound for w, e in zip(worst, errors))
+    assert all(w <= e.value * (1 + 1e-9) for w, e in zip(worst, errors))
+    assert all(e.value <= e.bound <= 1.25 * e.value for e in errors if e.value > 0)
+
+
+@pytest.mark.slow
+def test_the_papers_own_short_model_errs_as_was_measured():
+    """Largest errors over random states. The paper's numbers are rounded in print (8.4 for 8.44), ours are not."""
+    measured = json.loads((DATA / "puma560_abbrev_error.json").read_text())
+    reference = measured["abbreviated vs full (Table A3 constants)"]["max_abs"]
+    robot = emdeg.load("puma560")
+    full, region = full_model(robot), workspace(robot)
+    short, _ = significant(full, region)
+    q, qd, qdd = region.sample_states(50_000, np.random.default_rng(0))
+    whole = ShortModel(full, full.lumped.expansions, full.values)
+    states = {"q": q, "qd": qd, "qdd": qdd}
+    worst = np.abs(evaluate(program(short), states)["tau"] - evaluate(program(whole), states)["tau"]).max(axis=0)
+    assert np.all(worst[1:5] <= 1.05 * np.array(reference[1:5]))
+    np.testing.assert_allclose(worst[[1, 4]], [reference[1], reference[4]], rtol=0.05)
+
+
+def test_negative_squares_of_speeds_are_bounded_at_inner_nodes_from_above_and_closer_than_at_corners():
+    """A quadratic form whose squares are negative is largest inside the box of speeds, not at its corners."""
+    random = np.random.default_rng(4)
+    pairs, squares = ((0, 1), (0, 2), (1, 2)), (0, 1, 2)
+    speed = np.array([1.0, 2.0, 0.5])
+    nothing = Family((), (), np.zeros((6,)), np.zeros(6))
+    row = EffortRow(nothing, np.zeros(0), pairs, squares, 0, speed)
+    coarse, some, fine = (_Speeds(row, still) for still in ((), (1,), squares))
+    v = random.normal(size=(200, 6))
+    v[:, 3:] = -np.abs(v[:, 3:])
+    at = speed * random.uniform(-1, 1, (4000, 3))
+    products = np.stack([at[:, j] * at[:, k] for j, k in (*pairs, *((j, j) for j in squares))])
+    reached = v @ products
+    ranges = [speeds.range(v) for speeds in (coarse, some, fine)]
+    for most, least in ranges:
+        assert (most >= reached.max(axis=1)).all()
+        assert (least <= reached.min(axis=1)).all()
+    loose, between, close = ((most - reached.max(axis=1)).mean() for most, _ in ranges)
+    assert loose > 1.2 * between > 1.2 * close
+    assert loose > 2 * close
+
+
+@pytest.mark.parametrize("joints", [3, 5])
+def test_no_rates_of_the_box_make_more_of_columns_within_their_spread(joints):
+    """Accelerations, speeds and gravity together; columns are where their values say, or anywhere near."""
+    random = np.random.default_rng(joints)
+    pairs, squares = tuple(combinations(range(joints), 2)), tuple(range(joints))
+    speed, acceleration = random.uniform(0.5, 2, joints), random.uniform(1, 5, joints)
+    size = 2 * joints + len(pairs) + 1
+    row = EffortRow(Family((), (), random.normal(size=size), np.zeros(size)), acceleration, pairs, squares, 1, speed)
+    reach = CornerReach(row)
+    v = random.normal(size=(50, size))
+    v[::2] *= np.where(random.uniform(size=size) < 0.5, 0.05, 1.0)
+    qd, qdd = speed * random.uniform(-1, 1, (5000, joints)), acceleration * random.choice([-1, 1], (5000, joints))
+    qd = np.where(random.uniform(size=qd.shape) < 0.5, speed * np.sign(qd), qd)
+    products = [qd[:, j] * qd[:, k] for j, k in (*pairs, *((j, j) for j in squares))]
+    rates = np.column_stack([qdd, *products, np.ones(len(qd))])
+    moved = v + 0.1 * random.uniform(-1, 1, v.shape)
+    spread = np.abs(moved - v) @ np.abs(reach.columns)
+    above, around = reach.above(v @ reach.columns, np.zeros_like(spread)), reach.above(v @ reach.columns, spread)
+    assert (above * (1 + 1e-12) >= np.abs(v @ rates.T).max(axis=1)).all()
+    assert (around * (1 + 1e-12) >= np.abs(moved @ rates.T).max(axis=1)).all()
+    assert (above <= np.abs(v) @ row.weights * (1 + 1e-12)).all()
