@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra.prime_field import POINTS, Residues
+from emdeg.algebra import PrimeColumns, Residues
 from emdeg.programs.ir import Kind, Program
 from emdeg.programs.search.graph import Node, SearchGraph, Signed
 from emdeg.programs.weights import OPERATIONS, SHORT, Effort, Weights, cost, target_seconds
@@ -305,7 +305,7 @@ def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], re
 
 
 Rows = NDArray[np.uint64]
-COLUMNS = POINTS - 1
+COLUMNS = PrimeColumns.POINTS - 1
 """Of fingerprints those that values are looked up by; the others prove what was found."""
 Pair = tuple[int, Kind, int, tuple[int, int]]
 """(place of what was looked for, product or sum, the second's sign in the sum, the two values)."""
