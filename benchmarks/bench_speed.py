@@ -30,7 +30,7 @@ from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.c.template import parameters
 from emdeg.programs.build import plain_program
 from emdeg.programs.ir import count
-from emdeg.runtime.kernel import cores
+from emdeg.runtime import cores
 from peer import ROUTINES, NoPeer, Pinocchio, pointer, python_model
 from record import record
 

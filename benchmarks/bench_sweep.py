@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import emdeg
-from emdeg.runtime.kernel import cores
+from emdeg.runtime import cores
 from emdeg.sweeps import Compute, States, Study
 from emdeg.sweeps.chunk import compute_chunk
 from emdeg.sweeps.folder import open_folder

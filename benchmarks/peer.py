@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from emdeg.algebra import Floats
-from emdeg.dynamics.mechanism import frames, mechanism_of
+from emdeg.dynamics.mechanism import frames, mechanism_of, positions_at_zero
 from emdeg.robot.model import Robot
 
 HERE = Path(__file__).parent
@@ -119,7 +119,7 @@ def pointer(array: np.ndarray) -> ctypes.c_void_p:
 def model_arrays(robot: Robot) -> tuple[np.ndarray, ...]:
     """Parents, kinds, poses at joint value zero, inertias about mass centres, drive inertias, gravity."""
     mech = mechanism_of(robot, Floats())
-    at_zero = frames(mech, [(0.0, 1.0) if revolute else 0.0 for revolute in mech.revolute])
+    at_zero = frames(mech, positions_at_zero(mech))
     poses, inertias = [], []
     for i, body in enumerate(mech.inertia):
         R, p = np.array(at_zero.R[i], float), np.array(at_zero.p[i], float)

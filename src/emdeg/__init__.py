@@ -11,6 +11,7 @@ function are functions, too: `emdeg.gravity_vjp("planar2r", q, g_c)`, and likewi
 
 from typing import TYPE_CHECKING
 
+from emdeg import _extensions
 from emdeg._exports import MODEL_FUNCTIONS, on_demand
 
 if TYPE_CHECKING:

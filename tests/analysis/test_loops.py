@@ -14,8 +14,8 @@ from emdeg.analysis import loops, loops_map
 from emdeg.analysis.loops import closed_workspace, home, looked_at, motor_figures, motor_loads, poses, reached
 from emdeg.analysis.loops_map import plane
 from emdeg.cli import app
+from emdeg.loops.choose import with_coordinates
 from emdeg.loops.views import reachable, singularity_figures
-from emdeg.robot.choose import with_coordinates
 from tests.loops.test_loops import robot_of, states
 
 runner = CliRunner()

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from emdeg.dynamics import KINDS
+from emdeg.dynamics import mechanism_kinds
 from emdeg.dynamics.functions import CATALOGUE
 from tests.commands import run
 
@@ -13,7 +13,7 @@ def test_the_catalogue_is_listed_with_inputs_outputs_units_formulations_and_what
     for name, data in listed.items():
         assert [one["name"] for one in data["inputs"]] == list(CATALOGUE[name].inputs)
         assert all(one["unit"] and one["name"] for one in (*data["inputs"], *data["outputs"]))
-        assert data["kinds"].keys() <= {kind.name for kind in KINDS}
+        assert data["kinds"].keys() <= {kind.name for kind in mechanism_kinds()}
         for kind in data["kinds"].values():
             assert kind["formulations"]
             assert kind["reference"]

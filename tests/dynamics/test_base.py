@@ -71,7 +71,7 @@ def test_a_column_is_what_one_more_unit_changes():
     for part, change in (("mass", (0.52 / 2) ** 2), ("inertia", 1.0)):
         rods = list(robot.loops.rods)
         rods[1] = replace(rod, **{part: getattr(rod, part) + 1})
-        changed = emdeg.inverse_dynamics(replace(robot, loops=replace(robot.loops, rods=tuple(rods))), *state)
+        changed = emdeg.inverse_dynamics(replace(robot, constraints=replace(robot.loops, rods=tuple(rods))), *state)
         first = 11 * 7
         column = Y[..., first + 5] * change
         if part == "mass":

@@ -14,7 +14,7 @@ import emdeg
 from emdeg.algebra import Angle, Dual, Exact, Floats, derivative
 from emdeg.dynamics.formulations import composite_body, differentiation, energy
 from emdeg.dynamics.functions import evaluate, functions_of
-from emdeg.dynamics.mechanism import frames, mechanism_of
+from emdeg.dynamics.mechanism import frames, mechanism_of, seed_duals
 from emdeg.robot import Body, Draft, Inertia, Placement, Pose, Robot, assemble
 from tests.random_robots import random_robot, random_state, robots
 
@@ -128,7 +128,7 @@ def test_gravity_is_the_gradient_of_potential_energy(robot, seed):
     q, _, _ = random_state(robot, seed)
     mech = mechanism_of(robot, Floats())
     position = [(np.sin(v), np.cos(v)) if r else v for v, r in zip(q, mech.revolute)]
-    V = energy.potential_energy(mech, frames(mech, differentiation.seeded(mech, position)))
+    V = energy.potential_energy(mech, frames(mech, seed_duals(mech, position)))
     gradient = np.array([derivative(V, k, 0.0) for k in range(robot.n)])
     assert np.abs(gradient - emdeg.gravity(robot, q)).max() <= 1e-11 * (1 + np.abs(gradient).max())
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.dynamics import KINDS, kind_of
+from emdeg.dynamics import kind_of, mechanism_kinds
 from emdeg.dynamics.functions import CATALOGUE, FUNCTIONS, INPUTS, evaluate, functions_of, input_sizes, known_functions
 from emdeg.dynamics.functions.lookup import inputs_of_entry
 from emdeg.errors import StateError, UnknownFunction
@@ -28,7 +28,7 @@ def test_an_entry_is_complete(name):
     assert entry.meaning
     assert entry.inputs == tuple(one for one in INPUTS if one in entry.inputs)
     assert entry.outputs
-    assert entry.ways.keys() <= {kind.name for kind in KINDS}
+    assert entry.ways.keys() <= {kind.name for kind in mechanism_kinds()}
     for ways in entry.ways.values():
         assert {*ways.plain, *ways.searched} <= ways.formulations.keys()
 

@@ -16,13 +16,13 @@ from emdeg.algebra.linear import independent_rows
 from emdeg.dynamics.formulations.newton_euler import efforts_by_newton_euler
 from emdeg.dynamics.functions import numeric
 from emdeg.dynamics.functions.numeric import regressor
-from emdeg.dynamics.mechanism import frames, mechanism_of
+from emdeg.dynamics.mechanism import frames, mechanism_of, symbolic_state
 from emdeg.dynamics.parameters.base import base_parameters, base_values, parameters, regrouped, regrouped_mechanism
 from emdeg.dynamics.parameters.regressor import regressor as generic_regressor
 from emdeg.dynamics.parameters.symbolic_regressor import regressor_formulas
 from emdeg.errors import RobotError
 from emdeg.robot import Body, Draft, Drive, Placement, Robot, assemble, substitute
-from emdeg.robot.algebra import geometry, state
+from emdeg.robot.algebra import geometry
 from emdeg.robot.loading import SNAP, library_names, load
 from emdeg.robot.urdf_reader import read_urdf
 from tests.example_robots import robot_files
@@ -53,7 +53,7 @@ def rank_modulo_prime(robot: Robot, drives: bool = True) -> int:
     columns = [c for c in range(11 * robot.n) if drives or c % 11 != 10]
     rows = []
     for k in range(17):
-        positions, qd, qdd = state(shape, field, f" in state {k}")
+        positions, qd, qdd = symbolic_state(mech, field, f" in state {k}")
         rows += [[row[c].value for c in columns] for row in generic_regressor(mech, frames(mech, positions), qd, qdd)]
     return len(independent_rows(rows, field.prime))
 
@@ -230,7 +230,7 @@ def test_symbolic_geometry_groups_like_the_numbers_put_in_afterwards() -> None:
 def test_regrouped_mechanism_is_the_same_robot_exactly(name: str) -> None:
     robot = load(name)
     field = PrimeField(seed=11)
-    positions, qd, qdd = state(robot, field)
+    positions, qd, qdd = symbolic_state(mechanism_of(robot, field), field)
     torques = []
     for mech in (mechanism_of(robot, field), regrouped_mechanism(robot, field)):
         torques.append(efforts_by_newton_euler(mech, frames(mech, positions), qd, qdd))
@@ -244,7 +244,7 @@ def test_symbolic_twists_group_exactly_though_no_polynomial_says_how() -> None:
     ratios = [k for relation in base.relations for _, k in relation.acts_as if not k.is_formula]
     assert ratios, "the relation divides by the sine of alpha"
     field = PrimeField(seed=5)
-    positions, qd, qdd = state(robot, field)
+    positions, qd, qdd = symbolic_state(mechanism_of(robot, field), field)
     before, after = mechanism_of(robot, field), regrouped_mechanism(robot, field)
     expected = efforts_by_newton_euler(before, frames(before, positions), qd, qdd)
     assert all(a == b for a, b in zip(efforts_by_newton_euler(after, frames(after, positions), qd, qdd), expected))

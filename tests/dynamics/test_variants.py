@@ -10,17 +10,16 @@ from emdeg.algebra import PrimeField
 from emdeg.dynamics.formulations.composite_body import mass_matrix
 from emdeg.dynamics.formulations.energy import partial_velocities, velocities
 from emdeg.dynamics.formulations.newton_euler import efforts_by_newton_euler
-from emdeg.dynamics.mechanism import Rotor, frames, mechanism_of
-from emdeg.dynamics.spatial import Spatial, dot, total
-from emdeg.dynamics.variants import known_turning
-from emdeg.dynamics.variants.link_frame_recursion import (
+from emdeg.dynamics.formulations.rnea_link_frame import (
     MOMENTS,
-    efforts,
     inertia_forces,
+    joint_torques,
     less_external,
-    link_frame_recursion,
     motion,
+    rnea_link_frame,
 )
+from emdeg.dynamics.mechanism import Rotor, frames, mechanism_of, symbolic_state
+from emdeg.dynamics.spatial import Spatial, dot, total
 from emdeg.dynamics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
 from emdeg.robot import BASE
 from tests.dynamics.chains import with_letters
@@ -32,16 +31,15 @@ def drawn(seed: int):
     field = PrimeField(seed)
     robot = with_letters(random_robot(seed, 6, tree=seed % 3 == 0))
     mech = mechanism_of(robot, field)
-    joints = range(mech.n)
-    position = [field.joint_sincos(k) if mech.revolute[k] else field.displacement(k) for k in joints]
-    return mech, frames(mech, position), [field.rate(k) for k in joints], [field.acceleration(k) for k in joints]
+    position, qd, qdd = symbolic_state(mech, field)
+    return mech, frames(mech, position), qd, qdd
 
 
 @pytest.mark.parametrize("gravity", [True, False])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_link_frame_recursion_equals_the_plain_newton_euler(seed, gravity):
     state = drawn(seed)
-    assert link_frame_recursion(*state, gravity=gravity) == efforts_by_newton_euler(*state, gravity=gravity)
+    assert rnea_link_frame(*state, gravity=gravity) == efforts_by_newton_euler(*state, gravity=gravity)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -49,7 +47,7 @@ def test_the_link_frame_recursion_equals_the_plain_newton_euler(seed, gravity):
 def test_a_moment_is_the_same_however_it_is_written(name, seed):
     mech, frame, qd, qdd = drawn(seed)
     forces = inertia_forces(mech, motion(mech, frame, qd, qdd), [MOMENTS[name]] * mech.n)
-    assert efforts(mech, frame, forces, qdd) == efforts_by_newton_euler(mech, frame, qd, qdd)
+    assert joint_torques(mech, frame, forces, qdd) == efforts_by_newton_euler(mech, frame, qd, qdd)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -58,8 +56,8 @@ def test_angular_velocities_known_beforehand_change_nothing_when_they_are_true(s
     plain, v = motion(mech, frame, qd, qdd), velocities(mech, frame, qd)
     known = range(0, mech.n, 2)
     turning = {i: (plain[i].omega, plain[i].omegad) for i in known}
-    assert known_turning.motion(mech, frame, qd, qdd, turning) == plain
-    assert known_turning.velocities(mech, frame, qd, {i: v[i].w for i in known}) == v
+    assert motion(mech, frame, qd, qdd, known=turning) == plain
+    assert velocities(mech, frame, qd, {i: v[i].w for i in known}) == v
     assert all(v[i].w == plain[i].omega for i in range(mech.n))
 
 
@@ -70,7 +68,7 @@ def test_an_external_wrench_takes_its_power_on_each_joint_from_the_joints(seed):
     x, y, z, a, b, c = (field.random(f"wrench {k}") for k in range(6))
     wrench = Spatial((x, y, z), (a, b, c))
     forces = less_external(inertia_forces(mech, motion(mech, frame, qd, qdd)), {last: wrench})
-    found = efforts(mech, frame, forces, qdd)
+    found = joint_torques(mech, frame, forces, qdd)
     for k, (left, plain) in enumerate(zip(found, efforts_by_newton_euler(mech, frame, qd, qdd))):
         unit = [mech.one if i == k else mech.zero for i in range(mech.n)]
         assert left == plain - wrench.dot(velocities(mech, frame, unit)[last])

@@ -11,7 +11,7 @@ import emdeg
 from emdeg.dynamics.parameters import base_values
 from emdeg.errors import RobotError
 from emdeg.identification import identify, read_log, validated
-from emdeg.robot import choose
+from emdeg.loops import choose
 from tests.commands import run
 from tests.identification.campaigns import RecordedRun, arm_text, coulomb, foreign, recorded, stribeck, true_values
 

@@ -12,7 +12,7 @@ import emdeg
 from emdeg.errors import RobotError
 from emdeg.identification import identify_payload, payload_toml
 from emdeg.identification.payload_fit import NUMBERS, unit_loads
-from emdeg.robot import choose
+from emdeg.loops import choose
 from tests.commands import run
 from tests.identification.campaigns import RecordedRun, arm_text, coulomb, recorded
 from tests.oracles import Pinocchio

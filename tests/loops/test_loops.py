@@ -12,10 +12,10 @@ import pytest
 import emdeg
 from emdeg.algebra import PrimeField
 from emdeg.algebra.linear import times
-from emdeg.dynamics.formulations.virtual_work import equations_by_virtual_work
 from emdeg.dynamics.functions.numeric import drive_jacobian
 from emdeg.errors import ClosureError
 from emdeg.loops import reduction as closed_loop
+from emdeg.loops.choose import with_coordinates, with_driven, with_modes, with_start
 from emdeg.loops.closing import ready
 from emdeg.loops.modes import branches
 from emdeg.loops.views import (
@@ -29,8 +29,8 @@ from emdeg.loops.views import (
     singularity_map,
     state_rate,
 )
+from emdeg.loops.virtual_work import equations_by_virtual_work
 from emdeg.programs.verification import field_state
-from emdeg.robot.choose import with_coordinates, with_driven, with_modes, with_start
 from tests.loops.kkt import constrained_accelerations
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delta_reference.json").read_text())

@@ -18,6 +18,7 @@ from emdeg.dynamics import kind_of
 from emdeg.dynamics.functions import functions_of
 from emdeg.dynamics.functions.numeric import drive_jacobian
 from emdeg.errors import Refuted
+from emdeg.loops.choose import with_coordinates
 from emdeg.loops.views import reduced_model
 from emdeg.programs.ir import Dependence, count
 from emdeg.programs.residues import fingerprints
@@ -27,7 +28,6 @@ from emdeg.programs.store import keep
 from emdeg.programs.trace import Tracer
 from emdeg.programs.values import evaluate
 from emdeg.programs.verification import verify_program
-from emdeg.robot.choose import with_coordinates
 from emdeg.runtime import compile as compile_program
 from tests.asadi_heydari import procedure, torques
 from tests.emitted import COMPILERS, c_library, run_c

@@ -14,8 +14,8 @@ from scipy.integrate import solve_ivp
 
 import emdeg
 from emdeg.errors import ClosureError, ScenarioError, SimulationError
+from emdeg.loops.choose import with_coordinates
 from emdeg.robot.assembly import assemble
-from emdeg.robot.choose import with_coordinates
 from emdeg.robot.toml_reader import read_toml
 from emdeg.robot.toml_writer import to_toml
 from emdeg.simulation import (

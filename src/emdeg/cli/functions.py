@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from emdeg.cli.common import Json, head, out, print_json
-from emdeg.dynamics import KINDS
+from emdeg.dynamics import mechanism_kinds
 from emdeg.dynamics.functions import CATALOGUE, Function, known_functions, proved_by
 
 
@@ -35,7 +35,7 @@ def functions(
     elif function is None:
         for name, entry in CATALOGUE.items():
             yields = ", ".join(output.name for output in entry.outputs)
-            known = "" if len(entry.ways) == len(KINDS) else f" ({', '.join(entry.ways)} only)"
+            known = "" if len(entry.ways) == len(mechanism_kinds()) else f" ({', '.join(entry.ways)} only)"
             out.print(f"{name}({', '.join(entry.inputs)}) -> {yields}: {entry.meaning}{known}", soft_wrap=True)
     else:
         for entry in wanted.values():

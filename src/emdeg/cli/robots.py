@@ -12,7 +12,8 @@ import typer
 
 from emdeg.algebra import Exact, parse_number
 from emdeg.cli.common import UsageError, assignments, say
-from emdeg.robot import SNAP, Robot, Vector, choose, load, substitute
+from emdeg.loops import choose
+from emdeg.robot import SNAP, Robot, Vector, load, substitute
 
 ROBOT = typer.Argument(metavar="ROBOT", help="A library robot's name, or a file's path.")
 

@@ -258,8 +258,7 @@ def where_defined(program: Program, robot: Robot, proof: Mapping[str, Any]) -> d
 
 def measured_errors(program: Program, robot: Robot) -> dict[str, float]:
     """The error of double arithmetic in each output, in ulps, at random states where the robot can be."""
-    kind = kind_of(robot)
-    errors = float_error(program, near=None if kind.is_everywhere(robot) else kind.surroundings(robot))
+    errors = float_error(program, near=kind_of(robot).surroundings(robot))
     return {name: round(error, 2) for name, error in errors.items()}
 
 

@@ -18,6 +18,7 @@ from emdeg.algebra import Exact, parse_number
 from emdeg.codegen.infix import escaped
 from emdeg.documents import read_plain
 from emdeg.errors import BadRequest, EmdegError, NotCertified, RobotError
+from emdeg.loops import choose
 from emdeg.programs import (
     FALSE_PASS,
     MOST_STATES,
@@ -28,7 +29,7 @@ from emdeg.programs import (
     normal_digest,
     wrong_format,
 )
-from emdeg.robot import Robot, assemble, choose, library_names, load, read_toml, substitute, to_toml
+from emdeg.robot import Robot, assemble, library_names, load, read_toml, substitute, to_toml
 
 
 def robot_data(robot: Robot) -> dict[str, str]:

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.dynamics.arrays import Surroundings, real_array, stacked
-    from emdeg.dynamics.functions.lookup import KINDS, kind_of
+    from emdeg.dynamics.arrays import ANYWHERE, Surroundings, real_array, stacked
     from emdeg.dynamics.mechanism import (
         Frames,
         Mechanism,
         frames,
         in_base,
-        led,
+        lift_positions,
         mechanism_of,
         path,
         pose_matrices,
+        symbolic_positions,
         written,
     )
     from emdeg.dynamics.spatial import (
@@ -38,6 +38,6 @@ if TYPE_CHECKING:
         total,
         transpose,
     )
-    from emdeg.dynamics.state import TREE, Balance, Inputs, Outputs, State
+    from emdeg.dynamics.state import TREE, Balance, Inputs, MechanismKind, Outputs, State, kind_of, mechanism_kinds
 
 on_demand(globals())

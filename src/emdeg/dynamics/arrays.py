@@ -17,7 +17,7 @@ from emdeg.errors import StateError
 class Surroundings:
     """Where states are drawn at random: q about `home` (n,) by `room` (n,) at most [rad, m]; numbers for symbols.
 
-    A symbol that is not named may have any number.
+    A symbol that is not named may have any number. The robot cannot be everywhere: outside nothing is known.
     """
 
     home: Array
@@ -31,6 +31,40 @@ class Surroundings:
     def numbers(self, names: Sequence[str], drawn: Array, reach: float = 0.02) -> Array:
         """Numbers (..., symbols) for symbols from numbers between -1 and 1: about their own, by `reach` of it."""
         return np.array([self.symbols.get(name, 1.0) for name in names]) * (1 + reach * drawn)
+
+    def spread_numbers(self, names: Sequence[str], drawn: Array) -> Array:
+        """`numbers` as far apart as the robot bears it."""
+        return self.numbers(names, drawn)
+
+    def configurations(self, drawn: Array) -> Array:
+        """q (states, n) from numbers of any size: home first, then places about it."""
+        first = np.arange(len(drawn)) == 0
+        return self.place(np.where(first, 0.0, 0.4)[:, None] * np.sin(drawn))
+
+    def inputs(self, name: str, labels: Sequence[str], drawn: Array, reach: float) -> Array:
+        """The array `name` from numbers within `reach`: where it is q or the symbols' numbers, inside of this."""
+        if name == "q":
+            return self.place(drawn / reach)
+        return self.numbers(labels, drawn / reach) if name == "parameters" else drawn
+
+
+class Everywhere(Surroundings):
+    """The states of a robot that can be at every q."""
+
+    __slots__ = ()
+
+    def spread_numbers(self, names: Sequence[str], drawn: Array) -> Array:
+        return self.numbers(names, drawn, 0.5)
+
+    def configurations(self, drawn: Array) -> Array:
+        return drawn
+
+    def inputs(self, name: str, labels: Sequence[str], drawn: Array, reach: float) -> Array:
+        return drawn
+
+
+ANYWHERE = Everywhere(np.zeros(0), np.zeros(0), {})
+"""The region of a robot of which nothing else is known."""
 
 
 def real_array(name: str, values: ArrayLike | None, dtype: DTypeLike = np.float64) -> NDArray[Any]:

@@ -1,20 +1,35 @@
-"""A robot's constants written in one algebra, its frames at a configuration, and the walk along its tree.
+"""A robot's constants in one algebra, its frames at a configuration, and the passes over its tree.
 
-Everything the algorithms need and nothing that is physics: which link hangs on which, R and p of each link in its
-parent, inertial parameters as scalars. Frames are named R_parent_child and p_parent_child in the docs; here `R[i]`
-and `p[i]` always mean link i in its parent.
+Everything that the algorithms need and no physics: parents, joints, R and p of each link in its parent, inertial
+parameters as scalars. Frames are named R_parent_child and p_parent_child in the docs; here `R[i]` and `p[i]` always
+mean link i in its parent. Links are numbered as their joints. Each joint has its coordinates in q and its speeds in qd:
+`coordinates[i]` and `speeds[i]` are their places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
-from emdeg.algebra import Algebra, Angle, Dual, Exact
+from emdeg.algebra import Algebra, Angle, Exact, JointAlgebra
+from emdeg.dynamics.joints import (
+    REVOLUTE,
+    Circle,
+    DHTransform,
+    Entry,
+    JointKind,
+    Pair,
+    Placed,
+    Position,
+    Rates,
+    joint_kind,
+    rotations,
+)
 from emdeg.dynamics.spatial import (
-    Axis,
     BodyInertia,
     Mat3,
     Scalar,
@@ -24,21 +39,14 @@ from emdeg.dynamics.spatial import (
     Vec3,
     add,
     column,
-    identity,
     matmul,
     mul,
     tmul,
+    total,
 )
 from emdeg.robot import BASE, Friction, Pose, Robot, loaded_inertias
 
 K = TypeVar("K", bound=Scalar)
-Pair = tuple[Scalar, Scalar]
-"""(sine, cosine)."""
-
-Position = Any
-"""Of a revolute joint its Pair, of a prismatic one its displacement [m]."""
-Rates = Mapping[int, Scalar]
-"""Direction -> how fast a number changes in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +61,17 @@ class Rotor:
     carrier: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The constants of a `Placement`, a rotation that is exactly none being None."""
-
-    gamma: Pair | None
-    b: Scalar
-    alpha: Pair | None
-    a: Scalar
-    beta: Pair | None
-    theta: Pair | None
-    d: Scalar
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mechanism:
-    """A robot in one algebra. `parent[i]` < i, or BASE."""
+    """A robot in one algebra. `parent[i]` < i, or BASE. `drive` has an entry a speed, the others an entry a link."""
 
     algebra: Algebra
     parent: tuple[int, ...]
-    revolute: tuple[bool, ...]
-    step: tuple[Step, ...]
+    joints: tuple[JointKind[Any], ...]
+    dh: tuple[DHTransform, ...]
     inertia: tuple[BodyInertia, ...]
     drive: tuple[Scalar, ...]
+    """The armature: what a motor adds to the inertia seen at its joint."""
     rotor: tuple[Rotor | None, ...]
     gravity: Vec3
     """The acceleration of gravity in frame 0."""
@@ -88,27 +84,60 @@ class Mechanism:
 
     @property
     def n(self) -> int:
+        """The number of links, and of joints."""
         return len(self.parent)
 
-    @property
+    @cached_property
+    def nq(self) -> int:
+        """The number of coordinates."""
+        return sum(joint.nq for joint in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        """The number of speeds."""
+        return sum(joint.nv for joint in self.joints)
+
+    @cached_property
+    def coordinates(self) -> tuple[range, ...]:
+        """Each joint's places among the coordinates."""
+        return _places([joint.nq for joint in self.joints])
+
+    @cached_property
+    def speeds(self) -> tuple[range, ...]:
+        """Each joint's places among the speeds."""
+        return _places([joint.nv for joint in self.joints])
+
+    @cached_property
+    def revolute(self) -> tuple[bool, ...]:
+        """Of each joint whether it is revolute; for algorithms that know revolute and prismatic joints alone."""
+        return tuple(joint is REVOLUTE for joint in self.joints)
+
+    @cached_property
     def zero(self) -> Scalar:
         return number(self.algebra, 0)
 
-    @property
+    @cached_property
     def one(self) -> Scalar:
         return number(self.algebra, 1)
 
-    @property
+    @cached_property
     def still(self) -> Spatial:
         """No motion, or no force."""
         zero = self.zero
         return Spatial((zero, zero, zero), (zero, zero, zero))
 
-    @property
-    def S(self) -> tuple[Axis, ...]:
-        """Every joint's unit motion, in its link's frame."""
-        zero, one = self.zero, self.one
-        return tuple(Axis.of(revolute, zero, one) for revolute in self.revolute)
+    @cached_property
+    def S(self) -> tuple[Spatial, ...]:
+        """The motion axis of every speed, in its link's frame."""
+        return tuple(axis for joint in self.joints for axis in joint.axes(self.zero, self.one))
+
+    def joint_motion(self, i: int, rates: Sequence[Scalar]) -> Spatial:
+        """The motion of link i on its parent at these speeds of all joints, in the link's frame: S_i qd_i."""
+        return total([self.S[k] * rates[k] for k in self.speeds[i]]) if self.speeds[i] else self.still
+
+
+def _places(sizes: Sequence[int]) -> tuple[range, ...]:
+    return tuple(range(end - size, end) for size, end in zip(sizes, accumulate(sizes)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +171,11 @@ def mechanism_of(robot: Robot, algebra: Algebra) -> Mechanism:
     def pair(angle: Angle) -> Pair | None:
         return None if angle.quarter_turns == 0 else algebra.sincos(angle)
 
-    steps, inertias, drives, rotors = [], [], [], []
-    for link, inertia in zip(robot.links, loaded_inertias(robot)):
+    transforms, inertias, drives, rotors = [], [], [], []
+    joints = tuple(joint_kind(link.joint.kind) for link in robot.links)
+    for link, kind, inertia in zip(robot.links, joints, loaded_inertias(robot)):
         place = link.joint.placement
-        step = Step(
+        transform = DHTransform(
             pair(place.gamma),
             w(place.b),
             pair(place.alpha),
@@ -154,20 +184,20 @@ def mechanism_of(robot: Robot, algebra: Algebra) -> Mechanism:
             pair(place.theta),
             w(place.d),
         )
-        steps.append(step)
+        transforms.append(transform)
         xx, xy, xz, yy, yz, zz = (w(v) for v in inertia.tensor)
         mx, my, mz = (w(v) for v in inertia.first_moment)
         J = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
         inertias.append(BodyInertia(w(inertia.mass), (mx, my, mz), J))
-        drives.append(w(link.joint.drive.inertia))
-        rotors.append(_rotor(robot, link.joint.drive, step, algebra))
+        drives += [w(link.joint.drive.inertia)] * kind.nv
+        rotors.append(_rotor(robot, link.joint.drive, transform, algebra))
     base = pose_matrices(robot.base, algebra)
     gx, gy, gz = (w(v) for v in robot.gravity)
     return Mechanism(
         algebra=algebra,
         parent=tuple(link.parent for link in robot.links),
-        revolute=tuple(link.joint.kind == "revolute" for link in robot.links),
-        step=tuple(steps),
+        joints=joints,
+        dh=tuple(transforms),
         inertia=tuple(inertias),
         drive=tuple(drives),
         rotor=tuple(rotors),
@@ -179,7 +209,7 @@ def mechanism_of(robot: Robot, algebra: Algebra) -> Mechanism:
     )
 
 
-def _rotor(robot: Robot, drive, step: Step, algebra: Algebra) -> Rotor | None:
+def _rotor(robot: Robot, drive, transform: DHTransform, algebra: Algebra) -> Rotor | None:
     """From motor-side data, or from the joint-side inertia and the gear ratio; None without a gear ratio."""
     if drive.gear_ratio is None or not drive.gear_ratio:
         return None
@@ -191,7 +221,7 @@ def _rotor(robot: Robot, drive, step: Step, algebra: Algebra) -> Rotor | None:
         return None
     if drive.motor_axis is None:  # parallel to the joint's own axis, which is fixed in the carrier
         zero, one = number(algebra, 0), number(algebra, 1)
-        axis = column(_twist(step, zero, one), 2)
+        axis = column(transform.tilt(zero, one), 2)
     else:
         axis = tuple(written(algebra, v) for v in drive.motor_axis)
     if drive.motor_link is None:
@@ -199,35 +229,6 @@ def _rotor(robot: Robot, drive, step: Step, algebra: Algebra) -> Rotor | None:
     else:  # the base, or what does not move with a link, carries nothing that turns
         carrier = next((i for i, link in enumerate(robot.links) if link.name == drive.motor_link), BASE)
     return Rotor(written(algebra, momentum), axis, carrier)  # type: ignore[arg-type]
-
-
-def _elementary(axis: str, pair: Pair, zero: Scalar, one: Scalar) -> Mat3:
-    s, c = pair
-    if axis == "x":
-        return ((one, zero, zero), (zero, c, -s), (zero, s, c))
-    if axis == "y":
-        return ((c, zero, s), (zero, one, zero), (-s, zero, c))
-    return ((c, -s, zero), (s, c, zero), (zero, zero, one))
-
-
-def rotations(rotations: Sequence[tuple[str, Pair | None]], zero: Scalar, one: Scalar) -> Mat3:
-    """The product of elementary rotations, those that are None left out."""
-    result: Mat3 | None = None
-    for axis, pair in reversed(rotations):
-        if pair is not None:
-            elementary = _elementary(axis, pair, zero, one)
-            result = elementary if result is None else matmul(elementary, result)
-    return identity(zero, one) if result is None else result
-
-
-def _twist(step: Step, zero: Scalar, one: Scalar) -> Mat3:
-    return rotations((("z", step.gamma), ("x", step.alpha), ("y", step.beta)), zero, one)
-
-
-def joint_place(step: Step, zero: Scalar, one: Scalar) -> tuple[Mat3, Vec3]:
-    """(R, p) of a joint's axis on its parent: what the joint turns about or moves along is its z."""
-    s, c = (zero, one) if step.gamma is None else step.gamma
-    return _twist(step, zero, one), (c * step.a, s * step.a, step.b)
 
 
 def pose_matrices(pose: Pose, algebra: Algebra) -> tuple[Mat3, Vec3]:
@@ -238,41 +239,81 @@ def pose_matrices(pose: Pose, algebra: Algebra) -> tuple[Mat3, Vec3]:
     return R, (x, y, z)
 
 
+def joint_positions(mech: Mechanism, entry: Entry, circle: Circle) -> list[Position]:
+    """Every joint's position from the coordinates: `entry(k)` is the k-th, `circle(k)` its sine and cosine."""
+
+    def of(joint: JointKind[Any], places: range) -> Position:
+        return joint.position(lambda i: entry(places[i]), lambda i: circle(places[i]))
+
+    return [of(joint, places) for joint, places in zip(mech.joints, mech.coordinates)]
+
+
+def joint_conditions(mech: Mechanism, position: Sequence[Position]) -> list[Scalar]:
+    """What is zero wherever the joints are: s^2 + c^2 - 1 of every revolute joint, and the like of others."""
+    return [value for joint, at in zip(mech.joints, position) for value in joint.conditions(at, mech.one)]
+
+
+def positions_at_zero(mech: Mechanism) -> list[Position]:
+    """Every joint's position where no joint displaces its link."""
+    return [joint.at_zero(mech.zero, mech.one) for joint in mech.joints]
+
+
+def symbolic_positions(mech: Mechanism, algebra: JointAlgebra, of: str = "") -> list[Position]:
+    """Every joint's position in the algebra's symbols, numbered from 1; `of` names one state among several."""
+
+    def entry(k: int) -> Scalar:
+        return algebra.displacement(_name(k, of))
+
+    return joint_positions(mech, entry, lambda k: algebra.joint_sincos(_name(k, of)))
+
+
+def symbolic_state(
+    mech: Mechanism, algebra: JointAlgebra, of: str = ""
+) -> tuple[list[Position], list[Scalar], list[Scalar]]:
+    """(positions, qd, qdd) in the algebra's symbols."""
+    names = [_name(k, of) for k in range(mech.nv)]
+    rates, accelerations = [algebra.rate(name) for name in names], [algebra.acceleration(name) for name in names]
+    return symbolic_positions(mech, algebra, of), rates, accelerations
+
+
+def _name(k: int, of: str) -> int | str:
+    return f"{k + 1}{of}" if of else k + 1
+
+
+def lift_positions(
+    mech: Mechanism, position: Sequence[Position], rates: Sequence[Rates], level: int = 0
+) -> list[Position]:
+    """The joint positions over dual numbers; `rates` say how far each speed's axis moves in each direction."""
+    return [
+        joint.lift(at, [rates[k] for k in speeds], level)
+        for joint, at, speeds in zip(mech.joints, position, mech.speeds)
+    ]
+
+
+def seed_duals(mech: Mechanism, position: Sequence[Position]) -> list[Position]:
+    """The joint positions over dual numbers, moving along speed k's axis in direction k."""
+    return lift_positions(mech, position, [{k: mech.one} for k in range(mech.nv)])
+
+
+def in_motion(mech: Mechanism, position: Sequence[Position], qd: Sequence[Scalar], level: int = 0) -> list[Position]:
+    """The joint positions over dual numbers whose direction 0 is time."""
+    return lift_positions(mech, position, [{0: v} for v in qd], level)
+
+
 def frames(mech: Mechanism, position: Sequence[Position]) -> Frames:
     """Every link's frame in its parent's at the given joint positions."""
-    placed = [link_frame(mech, i, at) for i, at in enumerate(position)]
-    turns = [_turn(mech, i, at) if mech.revolute[i] else None for i, at in enumerate(position)]
-    return Frames(tuple(R for R, _ in placed), tuple(p for _, p in placed), tuple(turns))
-
-
-def _turn(mech: Mechanism, i: int, at: Pair) -> TurnAboutZ:
-    return TurnAboutZ(_twist(mech.step[i], mech.zero, mech.one), _joint_angle(mech.step[i], at))
-
-
-def _joint_angle(step: Step, at: Pair) -> Pair:
-    return at if step.theta is None else sum_of_angles(step.theta, at)
+    placed = [_placed(mech, i, at) for i, at in enumerate(position)]
+    return Frames(*(tuple(getattr(one, part) for one in placed) for part in ("R", "p", "turn")))
 
 
 def link_frame(mech: Mechanism, i: int, at: Position) -> tuple[Mat3, Vec3]:
     """(R, p) of link i in its parent with its joint at `at`."""
-    zero, one, step = mech.zero, mech.one, mech.step[i]
-    theta, d = step.theta, step.d
-    if mech.revolute[i]:
-        theta = _joint_angle(step, at)
-    else:
-        d = d + at
-    R = rotations((("z", step.gamma), ("x", step.alpha), ("y", step.beta), ("z", theta)), zero, one)
-    lift = rotations((("x", step.alpha), ("y", step.beta)), zero, one)
-    x, y, z = (step.a + lift[0][2] * d, lift[1][2] * d, step.b + lift[2][2] * d)
-    if step.gamma is not None:
-        s, c = step.gamma
-        x, y = c * x - s * y, s * x + c * y
-    return R, (x, y, z)
+    placed = _placed(mech, i, at)
+    return placed.R, placed.p
 
 
-def sum_of_angles(first: Pair, second: Pair) -> Pair:
-    (s1, c1), (s2, c2) = first, second
-    return s1 * c2 + c1 * s2, c1 * c2 - s1 * s2
+def _placed(mech: Mechanism, i: int, at: Position) -> Placed:
+    return mech.joints[i].transform(at, mech.dh[i], mech.zero, mech.one)
 
 
 def outward(mech: Mechanism) -> Iterator[tuple[int, int]]:
@@ -288,8 +329,8 @@ def inward(mech: Mechanism) -> Iterator[tuple[int, int]]:
 OfLink = TypeVar("OfLink")
 
 
-def carried_outward(mech: Mechanism, at_base: OfLink, step: Callable[[int, OfLink], OfLink]) -> tuple[OfLink, ...]:
-    """What every link has: step(link, what its parent has), from the base to the tips."""
+def forward_pass(mech: Mechanism, at_base: OfLink, step: Callable[[int, OfLink], OfLink]) -> tuple[OfLink, ...]:
+    """A quantity of every link from the base to the tips: step(link, its parent's)."""
     found = {BASE: at_base}
     for i, parent in outward(mech):
         found[i] = step(i, found[parent])
@@ -305,15 +346,20 @@ class Addable(Protocol):
 OfBranch = TypeVar("OfBranch", bound=Addable)
 
 
-def summed_inward(
+def backward_pass(
     mech: Mechanism, own: Sequence[OfBranch], to_parent: Callable[[int, OfBranch], OfBranch]
 ) -> list[OfBranch]:
-    """Each link's own quantity with those of all links beyond it, `to_parent` restating a link's for its parent."""
+    """Each link's own quantity plus those of all links beyond it; `to_parent` restates a link's for its parent."""
     total = list(own)
     for i, parent in inward(mech):
         if parent != BASE:
             total[parent] = total[parent] + to_parent(i, total[i])
     return total
+
+
+def joint_speeds(mech: Mechanism) -> Iterator[tuple[int, int]]:
+    """(joint, speed) for every speed."""
+    return ((i, k) for i, places in enumerate(mech.speeds) for k in places)
 
 
 def links_before(mech: Mechanism, link: int) -> Iterator[tuple[int, int]]:
@@ -341,24 +387,3 @@ def in_base(mech: Mechanism, frame: Frames) -> Frames:
         R.append(matmul(R_base, frame.R[i]))
         p.append(add(p_base, mul(R_base, frame.p[i])))
     return Frames(tuple(R), tuple(p))
-
-
-def seeded(mech: Mechanism, position: Sequence[Position]) -> list[Position]:
-    """The joint positions, joint k varying in direction k."""
-    return [varying(at, mech.revolute[k], k, mech.one) for k, at in enumerate(position)]
-
-
-def varying(at: Position, revolute: bool, direction: int, rate: Scalar, level: int = 0) -> Position:
-    """One joint's position over dual numbers, whose variable changes by `rate` in a direction."""
-    return led(at, revolute, {direction: rate}, level)
-
-
-def led(at: Position, revolute: bool, rates: Rates, level: int = 0) -> Position:
-    """The same with a rate in each of several directions."""
-    if not revolute:
-        return Dual(at, dict(rates), level)
-    s, c = at
-    return (
-        Dual(s, {k: c * rate for k, rate in rates.items()}, level),
-        Dual(c, {k: -(s * rate) for k, rate in rates.items()}, level),
-    )

@@ -39,38 +39,190 @@ class Spatial:
 
     def cross(self, m: Spatial) -> Spatial:
         """v x m: how a motion m, fixed in a frame moving with v, changes."""
-        if isinstance(m, Axis):
-            return m.changed_by(self)
-        return Spatial(cross(self.w, m.w), add(cross(self.v, m.w), cross(self.w, m.v)))
+        return m.carried_by(self)
 
     def cross_force(self, f: Spatial) -> Spatial:
         """v x* f: how a force f, fixed in a frame moving with v, changes."""
         return Spatial(add(cross(self.w, f.w), cross(self.v, f.v)), cross(self.w, f.v))
 
+    # What follows is a motion's part in the products of others: a joint's axis takes components instead.
+
+    @property
+    def turns(self) -> bool:
+        """False of a motion that is known to be a translation."""
+        return True
+
+    def carried_by(self, v: Spatial) -> Spatial:
+        """v x m of this motion m."""
+        return Spatial(cross(v.w, self.w), add(cross(v.v, self.w), cross(v.w, self.v)))
+
+    def momentum(self, I: BodyInertia) -> Spatial:
+        """I m."""
+        return Spatial(add(mul(I.J, self.w), cross(I.mr, self.v)), sub(scale(I.m, self.v), cross(I.mr, self.w)))
+
+    def force(self, I: Articulated) -> Spatial:
+        """I m of an articulated inertia."""
+        return Spatial(add(mul(I.A, self.w), mul(I.B, self.v)), add(tmul(I.B, self.w), mul(I.D, self.v)))
+
+    def rotated(self, R: Mat3) -> Spatial:
+        """The motion in other axes, about the same point."""
+        return Spatial(mul(R, self.w), mul(R, self.v))
+
+    def turn_dot(self, u: Vec3) -> Scalar:
+        """w . u."""
+        return dot(self.w, u)
+
+    def turn_cross(self, u: Vec3) -> Vec3:
+        """w x u."""
+        return cross(self.w, u)
+
+    def cross_slide(self, u: Vec3) -> Vec3:
+        """u x v."""
+        return cross(u, self.v)
+
+    def spread(self, D: Mat3) -> Vec3:
+        """tr(D) w - D w."""
+        return sub(scale(D[0][0] + D[1][1] + D[2][2], self.w), mul(D, self.w))
+
+    def accelerated(self, w: Vec3, wd: Vec3) -> Spatial:
+        """U = [wd]x + [w]x[w]x times both parts."""
+        U = acceleration_matrix(w, wd)
+        return Spatial(mul(U, self.w), mul(U, self.v))
+
+    def advance(self, w: Vec3, wd: Vec3, a: Vec3, qd: Scalar, qdd: Scalar) -> tuple[Vec3, Vec3, Vec3]:
+        """`relative_motion` along this axis at the speed qd and the acceleration qdd."""
+        return relative_motion(w, wd, a, self * qd, self * qdd)
+
+
+def acceleration_matrix(omega: Vec3, omegad: Vec3) -> Mat3:
+    """U = [omegad]x + [omega]x[omega]x: times a point's place, its acceleration relative to the origin [1/s^2]."""
+    x, y, z = omega
+    xx, yy, zz = x * x, y * y, z * z
+    xy, xz, yz = x * y, x * z, y * z
+    return (
+        (-(yy + zz), xy - omegad[2], xz + omegad[1]),
+        (xy + omegad[2], -(xx + zz), yz - omegad[0]),
+        (xz - omegad[1], yz + omegad[0], -(xx + yy)),
+    )
+
+
+def accelerated_z(omega: Vec3, omegad: Vec3) -> Vec3:
+    """U z, the last column of `acceleration_matrix`."""
+    x, y, z = omega
+    return (x * z + omegad[1], y * z - omegad[0], -(x * x + y * y))
+
+
+def relative_motion(w: Vec3, wd: Vec3, a: Vec3, V: Spatial, A: Spatial) -> tuple[Vec3, Vec3, Vec3]:
+    """Angular velocity and acceleration of a frame, and its origin's acceleration, on a frame that has w, wd, a.
+
+    V is the frame's motion relative to the other one and A its rate of change, both in its own axes.
+    """
+    omegad = add(add(wd, A.w), cross(w, V.w))
+    coriolis = cross(w, add(V.v, V.v))
+    return add(w, V.w), omegad, add(add(a, A.v), add(coriolis, cross(V.w, V.v)))
+
 
 @dataclass(frozen=True, slots=True)
-class Axis(Spatial):
-    """S, the unit motion of a joint about or along z: its products take components and multiply nothing."""
-
-    revolute: bool
+class RevoluteAxis(Spatial):
+    """S of a revolute joint, a unit rotation about z: its products take components and multiply nothing."""
 
     @staticmethod
-    def of(revolute: bool, zero: Scalar, one: Scalar) -> Axis:
-        z, none = (zero, zero, one), (zero, zero, zero)
-        return Axis(z, none, True) if revolute else Axis(none, z, False)
+    def along_z(zero: Scalar, one: Scalar) -> RevoluteAxis:
+        return RevoluteAxis((zero, zero, one), (zero, zero, zero))
 
     def __mul__(self, k: Scalar) -> Spatial:
         zero = self.w[0]
-        none = (zero, zero, zero)
-        return Spatial((zero, zero, k), none) if self.revolute else Spatial(none, (zero, zero, k))
+        return Spatial((zero, zero, k), (zero, zero, zero))
 
     def dot(self, other: Spatial) -> Scalar:
-        return other.w[2] if self.revolute else other.v[2]
+        return other.w[2]
 
-    def changed_by(self, v: Spatial) -> Spatial:
-        """v x S."""
-        zero, turned = self.w[0], (v.w[1], -v.w[0], self.w[0])
-        return Spatial(turned, (v.v[1], -v.v[0], zero)) if self.revolute else Spatial((zero, zero, zero), turned)
+    def carried_by(self, v: Spatial) -> Spatial:
+        zero = self.w[0]
+        return Spatial((v.w[1], -v.w[0], zero), (v.v[1], -v.v[0], zero))
+
+    def momentum(self, I: BodyInertia) -> Spatial:
+        x, y, _ = I.mr
+        return Spatial(column(I.J, 2), (-y, x, self.w[0]))
+
+    def force(self, I: Articulated) -> Spatial:
+        return Spatial(column(I.A, 2), column(transpose(I.B), 2))
+
+    def rotated(self, R: Mat3) -> Spatial:
+        return Spatial(column(R, 2), self.v)
+
+    def turn_dot(self, u: Vec3) -> Scalar:
+        return u[2]
+
+    def turn_cross(self, u: Vec3) -> Vec3:
+        return (-u[1], u[0], self.w[0])
+
+    def cross_slide(self, u: Vec3) -> Vec3:
+        return self.v
+
+    def spread(self, D: Mat3) -> Vec3:
+        return (-D[0][2], -D[1][2], D[0][0] + D[1][1])
+
+    def accelerated(self, w: Vec3, wd: Vec3) -> Spatial:
+        return Spatial(accelerated_z(w, wd), self.v)
+
+    def advance(self, w: Vec3, wd: Vec3, a: Vec3, qd: Scalar, qdd: Scalar) -> tuple[Vec3, Vec3, Vec3]:
+        # omega_i = w + qd z;  omegad_i = wd + qdd z + w x qd z
+        turned = (wd[0] + w[1] * qd, wd[1] - w[0] * qd, wd[2])
+        return plus_z(w, qd), plus_z(turned, qdd), a
+
+
+@dataclass(frozen=True, slots=True)
+class PrismaticAxis(Spatial):
+    """S of a prismatic joint, a unit translation along z: its products take components and multiply nothing."""
+
+    @staticmethod
+    def along_z(zero: Scalar, one: Scalar) -> PrismaticAxis:
+        return PrismaticAxis((zero, zero, zero), (zero, zero, one))
+
+    @property
+    def turns(self) -> bool:
+        return False
+
+    def __mul__(self, k: Scalar) -> Spatial:
+        zero = self.w[0]
+        return Spatial((zero, zero, zero), (zero, zero, k))
+
+    def dot(self, other: Spatial) -> Scalar:
+        return other.v[2]
+
+    def carried_by(self, v: Spatial) -> Spatial:
+        return Spatial(self.w, (v.w[1], -v.w[0], self.w[0]))
+
+    def momentum(self, I: BodyInertia) -> Spatial:
+        (x, y, _), zero = I.mr, self.w[0]
+        return Spatial((y, -x, zero), (zero, zero, I.m))
+
+    def force(self, I: Articulated) -> Spatial:
+        return Spatial(column(I.B, 2), column(I.D, 2))
+
+    def rotated(self, R: Mat3) -> Spatial:
+        return Spatial(self.w, column(R, 2))
+
+    def turn_dot(self, u: Vec3) -> Scalar:
+        return self.w[0]
+
+    def turn_cross(self, u: Vec3) -> Vec3:
+        return self.w
+
+    def cross_slide(self, u: Vec3) -> Vec3:
+        return (u[1], -u[0], self.w[0])
+
+    def spread(self, D: Mat3) -> Vec3:
+        return self.w
+
+    def accelerated(self, w: Vec3, wd: Vec3) -> Spatial:
+        return Spatial(self.w, accelerated_z(w, wd))
+
+    def advance(self, w: Vec3, wd: Vec3, a: Vec3, qd: Scalar, qdd: Scalar) -> tuple[Vec3, Vec3, Vec3]:
+        # vd_i = a + qdd z + 2 w x qd z
+        twice = qd + qd
+        return w, wd, plus_z((a[0] + w[1] * twice, a[1] - w[0] * twice, a[2]), qdd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +288,7 @@ class BodyInertia:
 
     def __matmul__(self, m: Spatial) -> Spatial:
         """I v, the momentum of the body moving with v."""
-        if isinstance(m, Axis):
-            return self._times_axis(m)
-        return Spatial(add(mul(self.J, m.w), cross(self.mr, m.v)), sub(scale(self.m, m.v), cross(self.mr, m.w)))
-
-    def _times_axis(self, S: Axis) -> Spatial:
-        (x, y, _), zero = self.mr, S.w[0]
-        if S.revolute:  # J z and z x mr
-            return Spatial(column(self.J, 2), (-y, x, zero))
-        return Spatial((y, -x, zero), (zero, zero, self.m))  # mr x z and m z
+        return m.momentum(self)
 
     def to_parent(self, X: Transform) -> BodyInertia:
         """X^T I X: the body stated in a child's frame, in the parent's."""
@@ -191,12 +335,9 @@ class Articulated:
         return Articulated(madd(self.A, other.A), madd(self.B, other.B), madd(self.D, other.D))
 
     def __matmul__(self, m: Spatial) -> Spatial:
-        if isinstance(m, Axis):
-            turning, sliding = (self.A, transpose(self.B)) if m.revolute else (self.B, self.D)
-            return Spatial(column(turning, 2), column(sliding, 2))
-        return Spatial(add(mul(self.A, m.w), mul(self.B, m.v)), add(tmul(self.B, m.w), mul(self.D, m.v)))
+        return m.force(self)
 
-    def less_square(self, u: Spatial, k: Scalar) -> Articulated:
+    def rank_one_downdate(self, u: Spatial, k: Scalar) -> Articulated:
         """This inertia minus k u u^T."""
         kw, kv = scale(k, u.w), scale(k, u.v)
 

@@ -9,21 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal, Protocol
+from functools import cached_property, partial
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import Algebra, Array, Dual, Floats
-from emdeg.dynamics.arrays import Surroundings, checked_arrays
+from emdeg.dynamics.arrays import Everywhere, Surroundings, checked_arrays
 from emdeg.dynamics.formulations import composite_body, kinematics
-from emdeg.dynamics.mechanism import Frames, Mechanism, Pair, Position, Rates, frames, led, mechanism_of, seeded
+from emdeg.dynamics.formulations.rnea_link_frame import rnea_link_frame
+from emdeg.dynamics.joints import Pair, Position, Rates, joint_kind
+from emdeg.dynamics.mechanism import (
+    Frames,
+    Mechanism,
+    frames,
+    joint_positions,
+    lift_positions,
+    mechanism_of,
+    seed_duals,
+)
 from emdeg.dynamics.spatial import Scalar, total
-from emdeg.dynamics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.dynamics.variants.rotors import mass_matrix_with_rotors, newton_euler_with_rotors
 from emdeg.errors import RobotError
-from emdeg.robot import Robot, need_numbers, remembered
+from emdeg.robot import TREE_KIND, Robot, kind_named, known_kinds, need_numbers, remembered, resolved
 
 Outputs = Mapping[str, Any]
 """Output's name -> a scalar, or nested sequences of scalars: what a formulation yields."""
@@ -171,19 +180,33 @@ Again = Callable[[Mapping[str, Array]], Sequence[Array]]
 """A function's outputs for other inputs (states, size), over doubles: each (states, ...)."""
 
 
-class MechanismKind(Protocol):
-    """What is common to everything that moves."""
+class MechanismKind:
+    """How a kind of mechanism moves. What is here is right where every joint of the tree is a coordinate."""
 
-    @property
-    def name(self) -> str: ...
+    __slots__ = ()
+    name: str
+    example: ClassVar[tuple[str, str, str]] = ("emdeg", "planar2r", "[0.1, 0.2]")
+    """Where Python finds its functions, a small robot of the library, and q of it."""
+    larger_example: ClassVar[tuple[str, str, str]] = ("emdeg", "puma560", "[0.1, 0.2, 0, 0, 0.5, -0.3]")
+    """The same, of a robot with friction that moves its tool in six degrees of freedom, where the library has one."""
+
+    explicit: ClassVar[str] = "formulas"
+
+    def is_everywhere(self, robot: Robot) -> bool:
+        return True
 
     def size(self, robot: Robot, array: str) -> int:
         """How many entries an input array has: q, qd, qdd, tau, p."""
-        ...
+        types = [joint.type for joint in (robot.driven if array == "tau" else robot.coordinates)]
+        return sum(one.nq if array == "q" else one.nv for one in types)
 
     def state(self, robot: Robot, inputs: Inputs) -> State:
         """The state in the inputs' algebra."""
-        ...
+        raise NotImplementedError
+
+    def regrouped_state(self, robot: Robot, inputs: Inputs) -> State:
+        """The same with base parameters for the inertias, where this kind knows how to regroup them."""
+        return self.state(robot, inputs)
 
     def numbers(
         self, robot: Robot, arrays: Mapping[str, ArrayLike], *, rotors: bool = False, wrench: ArrayLike | None = None
@@ -193,7 +216,7 @@ class MechanismKind(Protocol):
         `rotors`: with the gyroscopic terms of the motors' armatures. `wrench` (..., 6): a force [N] and a moment
         [N m] on the tool, base axes.
         """
-        ...
+        raise NotImplementedError
 
     def need_steady(
         self, state: State, order: int, arrays: Mapping[str, ArrayLike], values: Sequence[Array], again: Again
@@ -202,49 +225,49 @@ class MechanismKind(Protocol):
 
         `order`: how often what follows from q was differentiated by it for these values.
         """
-        ...
 
     def home(self, robot: Robot) -> Array:
         """q (n,) of a place where the robot can be."""
-        ...
-
-    def is_everywhere(self, robot: Robot) -> bool:
-        """Whether every q can be reached."""
-        ...
+        return np.concatenate([np.zeros(0), *(joint_kind(joint.kind).neutral() for joint in robot.coordinates)])
 
     def surroundings(self, robot: Robot) -> Surroundings:
         """States that the robot can be in, and numbers that its symbols may have, about its home."""
-        ...
+        home = self.home(robot)
+        return Everywhere(home, np.full(len(home), np.pi), {})
 
     def has_programs(self, robot: Robot) -> bool:
         """Whether its state follows from its inputs by finitely many operations."""
-        ...
+        return True
 
     def roots(self, robot: Robot) -> int:
         """Square roots on the way from q to every joint's position."""
-        ...
+        return 0
 
     @property
-    def explicit(self) -> Literal["formulas", "blocks"]:
-        """What its explicit equations are: formulas in the coordinates, or blocks that are kept by name."""
-        ...
-
-    @property
-    def opens(self) -> bool:
-        """Whether every number of a robot of this kind may be a symbol."""
-        ...
+    def singular_places(self) -> int:
+        """Random places at which the mass matrix must be singular to be it everywhere."""
+        return 1
 
     def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
         """(..., joints of the tree) [rad, m]: where every joint is."""
-        ...
+        return np.asarray(q, dtype=np.float64)
 
     def need_possible(self, robot: Robot, q: ArrayLike) -> None:
         """StateError, saying where and why, if the robot cannot be at q (..., n) or is singular there."""
-        ...
 
     def mobility(self, robot: Robot) -> str | None:
         """How freely it moves, in words; None where that is plain."""
-        ...
+        return None
+
+
+def kind_of(robot: Robot) -> MechanismKind:
+    """Which kind of mechanism a robot is."""
+    return resolved(kind_named(robot.constraints.kind).mechanism)
+
+
+def mechanism_kinds() -> tuple[MechanismKind, ...]:
+    """Every registered kind of mechanism."""
+    return tuple(resolved(kind.mechanism) for kind in known_kinds())
 
 
 def joint_loads(
@@ -253,7 +276,7 @@ def joint_loads(
     """What a force and a moment on the tool give every joint of the tree, J^T w, and the states' shape with it."""
     (w,), shape_of_wrench = checked_arrays({"wrench": wrench}, 6, lambda _: "force's or moment's component")
     J = kinematics.jacobian(tree, frame)
-    load = [total([J[i][k] * w[..., i] for i in range(6)]) for k in range(tree.n)]
+    load = [total([J[i][k] * w[..., i] for i in range(6)]) for k in range(tree.nv)]
     return load, np.broadcast_shapes(shape, shape_of_wrench)
 
 
@@ -271,7 +294,7 @@ class TreeState(FramedState):
 
     @property
     def n(self) -> int:
-        return self.tree.n
+        return self.tree.nv
 
     @property
     def rates(self) -> None:
@@ -280,23 +303,19 @@ class TreeState(FramedState):
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         return ()
 
-    def seeded(self) -> TreeState:
-        """The same state over dual numbers, joint k's position varying in direction k."""
-        return replace(self, position=seeded(self.tree, self.position))
+    def seed_duals(self) -> TreeState:
+        """The same state over dual numbers, moving along speed k's axis in direction k."""
+        return replace(self, position=seed_duals(self.tree, self.position))
 
     def varied(self, rates: Mapping[str, Sequence[Rates]], level: int, closing: bool = False) -> TreeState:
         """The same state over dual numbers of a level; the rates say how each entry of an input array changes."""
-        turns, along = self.tree.revolute, rates.get("q")
-        position = (
-            self.position
-            if along is None
-            else [led(at, turns[k], each, level) for k, (at, each) in enumerate(zip(self.position, along, strict=True))]
-        )
+        along = rates.get("q")
+        position = self.position if along is None else lift_positions(self.tree, self.position, along, level)
         return replace(self, position=position, **self.varied_arrays(rates, level))
 
     def efforts(self, qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: bool = True) -> list[Scalar]:
         """What the joints give for these speeds and accelerations, by the recursion that saves operations."""
-        return list(link_frame_recursion(self.tree, self.frame, qd, qdd, gravity=gravity))
+        return list(rnea_link_frame(self.tree, self.frame, qd, qdd, gravity=gravity))
 
     def mass_matrix(self) -> list[list[Scalar]]:
         """M by composite bodies."""
@@ -314,16 +333,18 @@ class TreeStateWithRotors(TreeState):
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(MechanismKind):
     """Chains and trees: q are the joint variables."""
 
-    name: str = "tree"
-
-    def size(self, robot: Robot, array: str) -> int:
-        return robot.n
+    name: str = TREE_KIND
 
     def state(self, robot: Robot, inputs: Inputs) -> TreeState:
         return tree_state(mechanism_of(robot, inputs.algebra), inputs)
+
+    def regrouped_state(self, robot: Robot, inputs: Inputs) -> TreeState:
+        from emdeg.dynamics.parameters.base import regrouped_mechanism
+
+        return tree_state(regrouped_mechanism(robot, inputs.algebra), inputs)
 
     def numbers(
         self, robot: Robot, arrays: Mapping[str, ArrayLike], *, rotors: bool = False, wrench: ArrayLike | None = None
@@ -331,64 +352,25 @@ class Tree:
         mech = _mechanism(robot)
         if rotors and all(rotor is None for rotor in mech.rotor):
             raise RobotError("it has no gear ratios, so the rotors' gyroscopic terms are not known", body=robot.name)
-        checked, shape = checked_arrays(arrays, mech.n, lambda name: f"joint of {robot.name}")
+        checked, shape = checked_arrays(arrays, partial(self.size, robot), lambda name: f"joint of {robot.name}")
         plain = shape == () and wrench is None
         given = {
-            name: [float(v) for v in array] if plain else [array[..., k] for k in range(mech.n)]
+            name: [float(v) for v in array] if plain else [array[..., k] for k in range(array.shape[-1])]
             for name, array in zip(arrays, checked)
         }
         q = given.pop("q")
         kind = TreeStateWithRotors if rotors else TreeState
-        state = kind(mech, [_turned(v) if turns else v for v, turns in zip(q, mech.revolute)], **given)
+        state = kind(mech, joint_positions(mech, q.__getitem__, lambda k: _sincos(q[k])), **given)
         if wrench is None:
             return state, shape
         load, shape = joint_loads(state.tree, state.frame, wrench, shape)
         return replace(state, load=load), shape
 
-    def need_steady(
-        self, state: State, order: int, arrays: Mapping[str, ArrayLike], values: Sequence[Array], again: Again
-    ) -> None:
-        pass
-
-    def home(self, robot: Robot) -> Array:
-        return np.zeros(robot.n)
-
-    def is_everywhere(self, robot: Robot) -> bool:
-        return True
-
-    def surroundings(self, robot: Robot) -> Surroundings:
-        return Surroundings(np.zeros(robot.n), np.full(robot.n, np.pi), {})
-
-    def has_programs(self, robot: Robot) -> bool:
-        return True
-
-    def roots(self, robot: Robot) -> int:
-        return 0
-
-    @property
-    def explicit(self) -> Literal["formulas", "blocks"]:
-        return "formulas"
-
-    @property
-    def opens(self) -> bool:
-        return True
-
-    def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
-        return np.asarray(q, dtype=np.float64)
-
-    def need_possible(self, robot: Robot, q: ArrayLike) -> None:
-        pass
-
-    def mobility(self, robot: Robot) -> str | None:
-        return None
-
 
 def tree_state(mech: Mechanism, inputs: Inputs) -> TreeState:
     """The state of a mechanism at the inputs; the mechanism may have other constants than the robot's own."""
-    position: list[Position] = [
-        inputs.circle(k) if turns else inputs.entry("q", k) for k, turns in enumerate(mech.revolute)
-    ]
-    return TreeState(mech, position, **inputs.arrays(lambda _: mech.n))
+    position = joint_positions(mech, lambda k: inputs.entry("q", k), inputs.circle)
+    return TreeState(mech, position, **inputs.arrays(lambda name: mech.nq if name == "q" else mech.nv))
 
 
 @remembered(64)
@@ -397,7 +379,7 @@ def _mechanism(robot: Robot) -> Mechanism:
     return mechanism_of(robot, Floats())
 
 
-def _turned(angle):
+def _sincos(angle):
     if isinstance(angle, float):
         return float(np.sin(angle)), float(np.cos(angle))
     return np.sin(angle), np.cos(angle)

@@ -12,12 +12,11 @@ from typing import cast, get_args
 
 from emdeg.algebra import TrigAlgebra, TrigPoly
 from emdeg.documents import Equation, Item, Label, MatrixEquation, Paragraph, Section
-from emdeg.dynamics import frames, mechanism_of
+from emdeg.dynamics import frames, mechanism_of, symbolic_positions
 from emdeg.dynamics.formulations import Extended, Scheme, dyadic_entry, dyadics, extended_bodies
 from emdeg.equations.kinematic_sections import Choice
 from emdeg.equations.model import Model
 from emdeg.equations.reading import own_letter
-from emdeg.robot import positions
 
 AXES = "xyz"
 WAYS: dict[Scheme, str] = {
@@ -93,7 +92,7 @@ def extended(model: Model, choice: Choice) -> Section:
         shown("I", number, rows)
         return names.matrix("I", number, rows)
 
-    chain = extended_bodies(mech, frames(mech, positions(model.robot, names.algebra)), named_body)
+    chain = extended_bodies(mech, frames(mech, symbolic_positions(mech, names.algebra)), named_body)
     found = dyadics(chain, scheme, named_dyadic)  # type: ignore[arg-type]
     for i, j in sorted(found):
         value = dyadic_entry(chain, found[i, j], i, j)

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import cast
 
 from emdeg.algebra import Angle, Generator, RationalAngles, TrigAlgebra, TrigPoly
-from emdeg.dynamics import frames, mechanism_of
+from emdeg.dynamics import frames, mechanism_of, symbolic_positions
 from emdeg.dynamics.formulations import mass_matrix, potential_energy
-from emdeg.robot import BASE, Drive, Inertia, Robot, algebra_of, opened, positions, stated_tolerances
+from emdeg.robot import BASE, Drive, Inertia, Robot, algebra_of, opened, stated_tolerances
 
 HALF = Fraction(1, 2)
 
@@ -55,7 +55,7 @@ class Formulas:
 def formulas_of(robot: Robot, algebra: TrigAlgebra, parts: Collection[str]) -> Formulas:
     """The formulas of `parts` (of M, b, c, g) in the algebra's letters; M too where b or c are wanted."""
     mech = mechanism_of(robot, algebra)
-    frame = frames(mech, positions(robot, algebra))
+    frame = frames(mech, symbolic_positions(mech, algebra))
     M: Matrix = ()
     drives: Row = ()
     beta: dict[Triple, TrigPoly] = {}

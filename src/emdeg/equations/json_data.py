@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from emdeg.algebra import Angle, Exact, parse_number
 from emdeg.errors import BadData
+from emdeg.robot import Constraints
 
 MAX_DEPTH = 32
 
@@ -24,8 +25,10 @@ def encode(value: Any) -> Any:
         return {"pi_times": str(value.pi_times), "radians": str(value.radians), "symbol": value.symbol}
     if isinstance(value, Fraction):
         return str(value)
+    if type(value) is Constraints:  # of a tree: there are none
+        return None
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: encode(getattr(value, f.name)) for f in fields(value)}
+        return {f.metadata.get("json", f.name): encode(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
@@ -42,6 +45,9 @@ def decode(kind: Any, data: Any, where: str = "data", depth: int = 0) -> Any:
         return _exact(data, where)
     if kind is Fraction:
         return fraction(data, where)
+    if kind is Constraints:
+        _need(data is None, where, "null")
+        return Constraints()
     if kind is Angle:
         _need(isinstance(data, dict), where, "an angle")
         symbol = data.get("symbol")
@@ -65,9 +71,9 @@ def decode(kind: Any, data: Any, where: str = "data", depth: int = 0) -> Any:
     if is_dataclass(kind) and isinstance(kind, type):
         _need(isinstance(data, dict), where, "an object")
         hints = get_type_hints(kind)
-        names = {f.name for f in fields(kind)}
-        _need(set(data) == names, where, f"an object with {', '.join(sorted(names))}")
-        return kind(**{name: decode(hints[name], data[name], f"{where}.{name}", depth + 1) for name in data})
+        names = {f.metadata.get("json", f.name): f.name for f in fields(kind)}
+        _need(set(data) == set(names), where, f"an object with {', '.join(sorted(names))}")
+        return kind(**{names[key]: decode(hints[names[key]], data[key], f"{where}.{key}", depth + 1) for key in data})
     _need(type(data) is kind, where, getattr(kind, "__name__", str(kind)))
     return data
 

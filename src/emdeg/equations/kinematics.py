@@ -21,12 +21,13 @@ from emdeg.dynamics import (
     mechanism_of,
     path,
     sub,
+    symbolic_positions,
     tmul,
     transpose,
 )
 from emdeg.dynamics.formulations import homogeneous, tool_pose
 from emdeg.errors import RobotError
-from emdeg.robot import Robot, positions
+from emdeg.robot import Robot
 
 Matrix = tuple[tuple[TrigPoly, ...], ...]
 FrameName = int | str
@@ -48,7 +49,7 @@ class Kinematics(Shown):
     @cached_property
     def frames(self) -> Frames:
         """Each link's frame in its parent's."""
-        return frames(self.mechanism, positions(self.robot, self.algebra))
+        return frames(self.mechanism, symbolic_positions(self.mechanism, self.algebra))
 
     @cached_property
     def world(self) -> Frames:

@@ -18,9 +18,9 @@ from emdeg.dynamics.functions import drive_rates, evaluate
 from emdeg.dynamics.parameters import BaseParameters, base_parameters, base_values
 from emdeg.errors import EmdegError
 from emdeg.identification.linear_model import Evaluate
-from emdeg.loops import march, ready
+from emdeg.loops import choose, march, ready
 from emdeg.programs import program
-from emdeg.robot import BASE, Robot, choose, geometry, need_numbers, remembered
+from emdeg.robot import BASE, Robot, geometry, need_numbers, remembered
 from emdeg.runtime import compile
 
 BLOCKS = 512

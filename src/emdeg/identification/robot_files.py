@@ -15,8 +15,9 @@ from emdeg.identification.consistency import WIDTH, Bodies, consistent_bodies, m
 from emdeg.identification.estimation import NORMAL
 from emdeg.identification.identifying import Identification
 from emdeg.identification.measured import Estimate, FrictionFit, fit_friction
+from emdeg.loops import Rod, choose
 from emdeg.papers.bench import Measured, central, nine_digits, place, with_inertia
-from emdeg.robot import Friction, Robot, Rod, assemble, choose, read_toml, to_toml, with_inertials
+from emdeg.robot import Friction, Robot, assemble, read_toml, to_toml, with_inertials
 
 SOURCE = "identified from logs; what they do not show is as near to the file's as a body can be"
 
@@ -50,7 +51,7 @@ def identified_robot(found: Identification) -> tuple[Robot, Bodies]:
     )
     if robot.loops is not None:
         rods = tuple(_identified_rod(rod, bodies.values[robot.n + k]) for k, rod in enumerate(robot.rods))
-        new = choose.with_coordinates(replace(new, loops=replace(robot.loops, rods=rods)), found.coordinates)
+        new = choose.with_coordinates(replace(new, constraints=replace(robot.loops, rods=rods)), found.coordinates)
     return assemble(read_toml(to_toml(new), f"{robot.name}.toml")), bodies
 
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from emdeg._exports import MODEL_FUNCTIONS, on_demand
 
 if TYPE_CHECKING:
-    from emdeg.loops import functions, modes, reduction, views
+    from emdeg.loops import choose, functions, modes, reduction, views
     from emdeg.loops.analytic_closure import solve
     from emdeg.loops.closing import closing_of, ready
     from emdeg.loops.continuation import continued, march, signs
+    from emdeg.loops.description import HALF, Closure, End, Loops, LoopsDraft, NamedEnd, Rod
     from emdeg.loops.kind import numeric_loop_state
     from emdeg.loops.linkage import (
         Anchor,
@@ -59,8 +60,10 @@ if TYPE_CHECKING:
         with_modes,
         with_start,
     )
+    from emdeg.loops.registration import EXTENSION
     from emdeg.loops.singularities import Conditions, conditions
     from emdeg.loops.state import LoopState
     from emdeg.loops.views import singularity_figures, weak_loops, weakest
+    from emdeg.loops.virtual_work import equations_by_virtual_work, point_partials, turning_partials
 
 on_demand(globals(), MODEL_FUNCTIONS)

@@ -10,7 +10,6 @@ coefficients are taken for the simple fractions they are near to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -29,6 +28,7 @@ from emdeg.dynamics.parameters.regressor import (
     body_of,
     parameters_of,
 )
+from emdeg.dynamics.parameters.regressor import null_combinations as of_tree
 from emdeg.dynamics.spatial import Scalar, Transform
 from emdeg.errors import ClosureError
 from emdeg.loops import parameters, reduction
@@ -39,7 +39,7 @@ from emdeg.loops.linkage import Anchor, Linkage, linkage_of, loops_of
 from emdeg.loops.newton import positions_of
 from emdeg.loops.rational import DRAWS, field_coordinates
 from emdeg.loops.singularities import scaled_jacobian
-from emdeg.robot import BASE, Robot, geometry, massless, substitute
+from emdeg.robot import BASE, Robot, substitute
 
 _AT = {name: c for c, name in enumerate(COLUMNS)}
 PASSED = {
@@ -64,9 +64,9 @@ MOST_ROOTS = 6
 """Square roots up to which closed states are looked for modulo a prime: half of the points fail at each."""
 
 
-def loop_geometry(robot: Robot) -> Robot:
-    """Joints, their places, gravity and what closes the loops: equal for mechanisms of one geometry."""
-    return replace(geometry(robot), base=robot.base, loops=massless(robot).loops)
+def null_combinations(shape: Robot, constants: TrigAlgebra, drives: bool = True) -> list[Row]:
+    """Parameter vectors without effect on the opened tree, and those without effect because a loop is closed."""
+    return [*of_tree(shape.open_tree, constants, drives), *closing_combinations(shape, constants, drives)]
 
 
 def closing_combinations(shape: Robot, constants: TrigAlgebra, drives: bool = True) -> list[Row]:
@@ -189,7 +189,7 @@ def _generalized(
     return product(transposed(move.W), Y, link.tree.zero)
 
 
-def check_loop_null(shape: Robot, rows: Sequence[Row], special: bool = False) -> None:
+def check_null(shape: Robot, rows: Sequence[Row], special: bool = False) -> None:
     """Nothing; ArithmeticError if a combination said to have no effect has one at closed states.
 
     Modulo a prime, at a random geometry, where the loops close with few roots; elsewhere in doubles, and so those of a
@@ -228,7 +228,7 @@ def _check_in_doubles(shape: Robot, rows: Sequence[Row]) -> None:
     values = dict(loops_of(shape).values)
     numbers = Floats({name: float(value) for name, value in values.items()})
     numbered = substitute(shape, {name: value for name, value in values.items() if name in shape.symbols})
-    vectors = np.zeros((WIDTH * (shape.n + len(shape.rods)), len(rows)))
+    vectors = np.zeros((WIDTH * len(shape.bodies), len(rows)))
     for k, row in enumerate(rows):
         for column, value in row.items():
             vectors[column, k] = value.written(numbers)

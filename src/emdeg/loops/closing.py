@@ -13,11 +13,12 @@ from emdeg.dynamics.arrays import Surroundings
 from emdeg.errors import ClosureError, RobotError
 from emdeg.loops.analytic_closure import Plan, solve
 from emdeg.loops.continuation import follow, followed, march
+from emdeg.loops.description import Loops
 from emdeg.loops.linkage import Linkage, constraints, linkage_of, loops_of, world_frames
 from emdeg.loops.mobility import Mobility, check, generic_places, is_special, mobility
 from emdeg.loops.newton import MORE_DIGITS, closed_by_newton, open_rows, positions_of, size_of, whole
 from emdeg.loops.plan import find_plan, moded, settled
-from emdeg.robot import Loops, Robot, massless, need_numbers, remembered, substitute
+from emdeg.robot import Robot, massless, need_numbers, remembered, substitute
 
 REACHED = 1e-13
 """A radicand above minus this may be zero with rounding: whether it is, the closure equations say."""
@@ -93,7 +94,7 @@ def _need_moving(robot: Robot, link: Linkage, start: Array, found: Mobility) -> 
 
 def _in_modes(robot: Robot, loops: Loops) -> Ready:
     """The same with other signs."""
-    found = ready(replace(robot, loops=replace(loops, modes=())))
+    found = ready(replace(robot, constraints=replace(loops, modes=())))
     if found.plan is None:
         raise RobotError(
             "its loops close numerically: say which way is meant by where they start, not by modes", body=robot.name

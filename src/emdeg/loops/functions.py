@@ -17,20 +17,21 @@ from emdeg.dynamics.formulations import energy, kinematics
 from emdeg.dynamics.formulations.coefficients import packed
 from emdeg.dynamics.formulations.differentiation import matrix_of_symbols, symbols_of
 from emdeg.dynamics.formulations.friction import friction_term_by_term, joint_friction
-from emdeg.dynamics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.dynamics.formulations.virtual_work import (
-    equations_by_virtual_work,
-    momentum_of_bodies,
-    potential_of_bodies,
-    unit_equations,
-)
-from emdeg.dynamics.mechanism import Position, frames, led
+from emdeg.dynamics.formulations.reference_kinematics import jacobian_of_pose, reference_forward_kinematics
+from emdeg.dynamics.joints import Position
+from emdeg.dynamics.mechanism import frames, lift_positions
 from emdeg.dynamics.spatial import Scalar, Vec3, add, cross, scale, total
 from emdeg.dynamics.state import Balance, Outputs
 from emdeg.loops import parameters as rigid_bodies
 from emdeg.loops import reduction, rod_legs
 from emdeg.loops.linkage import Columns, anchor_point, world_frames
 from emdeg.loops.state import LoopState
+from emdeg.loops.virtual_work import (
+    equations_by_virtual_work,
+    momentum_of_bodies,
+    potential_of_bodies,
+    unit_equations,
+)
 
 
 def inverse_dynamics(s: LoopState) -> Outputs:
@@ -94,8 +95,7 @@ def balance_of_efforts(s: LoopState, found: Outputs) -> Balance:
 
 def _varying(s: LoopState) -> LoopState:
     """The state over dual numbers: coordinate k varies in direction k, its speed in direction n + k."""
-    position = [led(at, s.tree.revolute[k], dict(enumerate(s.W[k]))) for k, at in enumerate(s.position)]
-    return _over(s, position)
+    return _over(s, lift_positions(s.tree, s.position, [dict(enumerate(row)) for row in s.W]))
 
 
 def _over(s: LoopState, position: Sequence[Position]) -> LoopState:
@@ -378,8 +378,8 @@ def _friction_along(s: LoopState, W: Matrix) -> list[Scalar]:
 
 def jacobian_from_pose(s: LoopState) -> Outputs:
     mech = s.tree
-    R, _ = pose_inwards(mech, s.frame, mech.tool_link, *mech.tool)
-    varied = pose_inwards(mech, frames(mech, s.seeded()), mech.tool_link, *mech.tool)
+    R, _ = reference_forward_kinematics(mech, s.frame, mech.tool_link, *mech.tool)
+    varied = reference_forward_kinematics(mech, frames(mech, s.seeded()), mech.tool_link, *mech.tool)
     return {"J": jacobian_of_pose(R, varied, s.n, s.tree.zero)}
 
 

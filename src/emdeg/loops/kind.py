@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.dynamics.arrays import Surroundings, checked_arrays
 from emdeg.dynamics.mechanism import Position
-from emdeg.dynamics.state import Again, Inputs, State, joint_loads
+from emdeg.dynamics.state import Again, Inputs, MechanismKind, State, joint_loads
 from emdeg.errors import RobotError
+from emdeg.loops import description
 from emdeg.loops.analytic_closure import root_count, solve
 from emdeg.loops.closing import (
     Ready,
@@ -25,7 +26,7 @@ from emdeg.loops.closing import (
     ready,
     surroundings,
 )
-from emdeg.loops.linkage import linkage_of, loops_of
+from emdeg.loops.linkage import linkage_of
 from emdeg.loops.rounding import need_steady
 from emdeg.loops.singularities import require_regular
 from emdeg.loops.state import LoopState, NumericLoopState
@@ -33,14 +34,16 @@ from emdeg.robot import Robot
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedLoops:
+class ClosedLoops(MechanismKind):
     """Mechanisms with closed loops: q are the independent coordinates, tau the driven joints' efforts."""
 
-    name: str = "closed loops"
+    name: str = description.CLOSED_LOOPS
+    example: ClassVar = ("emdeg.loops", "fivebar", "[2.0, 1.0]")
+    larger_example: ClassVar = example
+    explicit: ClassVar = "blocks"
 
-    def size(self, robot: Robot, array: str) -> int:
-        loops = loops_of(robot)
-        return len(loops.driven if array == "tau" else loops.coordinates)
+    def is_everywhere(self, robot: Robot) -> bool:
+        return False
 
     def state(self, robot: Robot, inputs: Inputs) -> LoopState:
         looked = closing_of(robot)
@@ -52,7 +55,9 @@ class ClosedLoops:
             )
         link = linkage_of(robot, inputs.algebra, looked.mobility.rows, looked.mobility.pivots)
         known: dict[int, Position] = {
-            k: inputs.circle(place) if link.tree.revolute[k] else inputs.entry("q", place)
+            k: link.tree.joints[k].position(
+                lambda _, place=place: inputs.entry("q", place), lambda _, place=place: inputs.circle(place)
+            )
             for place, k in enumerate(link.coordinates)
         }
 
@@ -89,9 +94,6 @@ class ClosedLoops:
     def home(self, robot: Robot) -> Array:
         return closing_of(robot).home
 
-    def is_everywhere(self, robot: Robot) -> bool:
-        return False
-
     def surroundings(self, robot: Robot) -> Surroundings:
         return surroundings(robot)
 
@@ -102,12 +104,8 @@ class ClosedLoops:
         return root_count(closing_of(robot).plan or ())
 
     @property
-    def explicit(self) -> Literal["formulas", "blocks"]:
-        return "blocks"
-
-    @property
-    def opens(self) -> bool:
-        return False
+    def singular_places(self) -> int:
+        return 4  # they may close in ways that differ
 
     def joint_positions(self, robot: Robot, q: ArrayLike) -> Array:
         s, shape = self.numbers(robot, {"q": q})
@@ -130,6 +128,10 @@ def numeric_loop_state(found: Ready, position: list[Position], given: Mapping[st
     lists = {name: [array[..., k] for k in range(array.shape[-1])] for name, array in given.items() if name != "q"}
     known = coordinate_positions(found.link, given["q"])
     return NumericLoopState(found.link, known, position, found.plan, reach_root, **lists)
+
+
+def no_general_robot(robot: Robot) -> None:
+    """No robot with a symbol for every number: of mechanisms with closed loops the literature counts none."""
 
 
 CLOSED_LOOPS = ClosedLoops()

@@ -12,22 +12,23 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra import Algebra, Exact, FieldScalar, derivative
+from emdeg.dynamics.joints import Position
 from emdeg.dynamics.mechanism import (
     BodyInertia,
     Frames,
     Mechanism,
-    Position,
     frames,
     in_base,
+    lift_positions,
     mechanism_of,
     path,
     pose_matrices,
-    varying,
     written,
 )
 from emdeg.dynamics.spatial import Mat3, Scalar, Vec3, add, column, cross, dot, matmul, mul, sub
 from emdeg.errors import RobotError
-from emdeg.robot import BASE, End, Loops, Pose, Robot
+from emdeg.loops.description import End, Loops
+from emdeg.robot import BASE, Pose, Robot
 
 TIME = 1
 """The level of dual numbers that vary with time: the coordinates', below it, may vary besides."""
@@ -162,9 +163,9 @@ def linkage_of(
 
 def loops_of(robot: Robot) -> Loops:
     """The robot's loops; RobotError if it has none."""
-    if robot.loops is None:
+    if not isinstance(robot.constraints, Loops):
         raise RobotError("it has no closed loops", body=robot.name)
-    return robot.loops
+    return robot.constraints
 
 
 def _anchor(end: End, algebra: Algebra) -> Anchor:
@@ -292,7 +293,7 @@ def jacobian_matrix(link: Linkage, rows: Sequence[Row]) -> list[list[Scalar]]:
 
 def in_motion(mech: Mechanism, position: Sequence[Position], qd: Sequence[Scalar]) -> list[Position]:
     """The joint positions as dual numbers whose derivative is the rate of time."""
-    return [varying(at, mech.revolute[k], 0, qd[k], TIME) for k, at in enumerate(position)]
+    return lift_positions(mech, position, [{0: v} for v in qd], TIME)
 
 
 def world_frames(link: Linkage, position: Sequence[Position]) -> Frames:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.dynamics.mechanism import path
 from emdeg.errors import RobotError, StateError
+from emdeg.loops import choose
 from emdeg.loops.analytic_closure import Plan, Point, Slide, Step, Trilaterate, Turn, solve, take
 from emdeg.loops.closing import OPEN, Ready, closing_of, coordinate_positions, positions, ready
 from emdeg.loops.continuation import continued, roots_at, signs
@@ -26,7 +27,7 @@ from emdeg.loops.linkage import Linkage
 from emdeg.loops.newton import open_rows
 from emdeg.loops.place import Place
 from emdeg.loops.plan import is_signed
-from emdeg.robot import Robot, choose
+from emdeg.robot import Robot
 
 MOST = 1024
 """Ways that are listed at a pose; with more, legs that would run backwards are left out."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array
-from emdeg.dynamics.mechanism import Frames
+from emdeg.dynamics.mechanism import Frames, joint_conditions, joint_positions
 from emdeg.dynamics.spatial import column, dot
 from emdeg.errors import ClosureError
 from emdeg.loops.linkage import (
@@ -37,16 +37,13 @@ MORE_DIGITS = "sizes and angles that let it move because they are special must b
 
 def positions_of(link: Linkage, q: Array) -> list[Any]:
     """Each joint's (sine, cosine), or displacement."""
-    return [
-        (np.sin(q[..., k]), np.cos(q[..., k])) if revolute else q[..., k] * 1.0
-        for k, revolute in enumerate(link.tree.revolute)
-    ]
+    return joint_positions(link.tree, lambda k: q[..., k] * 1.0, lambda k: (np.sin(q[..., k]), np.cos(q[..., k])))
 
 
 def _plain(link: Linkage, q: Array) -> list[Any]:
     """`positions_of` one configuration in Python's own floats."""
-    turns = link.tree.revolute
-    return [(sin(x), cos(x)) if turning else x for x, turning in zip(q.ravel().tolist(), turns)]
+    values = q.ravel().tolist()
+    return joint_positions(link.tree, values.__getitem__, lambda k: (sin(values[k]), cos(values[k])))
 
 
 def evaluated(link: Linkage, q: Array) -> tuple[list[str], Array, Array]:
@@ -65,7 +62,7 @@ def evaluated(link: Linkage, q: Array) -> tuple[list[str], Array, Array]:
 def size_of(link: Linkage) -> float:
     """The mechanism's size [m]: the longest of its rods and of the offsets along its links."""
     anchors = [end.p for loop in (*link.bars, *link.meetings) for end in (loop.first, loop.second)]
-    offsets = [*anchors, *((step.a, step.b, step.d) for step in link.tree.step)]
+    offsets = [*anchors, *((place.a, place.b, place.d) for place in link.tree.dh)]
     sizes = [float(np.linalg.norm(np.array(p, dtype=np.float64))) for p in offsets]
     sizes += [float(np.sqrt(np.float64(cast(float, bar.length_squared)))) for bar in link.bars]
     return max(sizes, default=0.0) or 1.0
@@ -117,7 +114,7 @@ def open_rows(link: Linkage, position: Sequence[Any]) -> Array:
     """(..., m and more): what every closure equation misses over the mechanism's size, every circle, every seam."""
     world = world_frames(link, position)
     rows = constraints(whole(link), world)
-    circles = [at[0] * at[0] + at[1] * at[1] - 1 for at in position if isinstance(at, tuple)]
+    circles = joint_conditions(link.tree, position)
     others = [*circles, *_seams(link, world)]
     values = [np.asarray(v, float) for v in (*(row.value for row in rows), *others)]
     return np.abs(np.stack(np.broadcast_arrays(*values), -1)) / np.concatenate(

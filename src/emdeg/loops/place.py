@@ -37,8 +37,7 @@ class Place:
         self._world = {k: at for k, at in self._world.items() if not set(joints) & set(path(self.mech, k))}
 
     def zero(self, k: int) -> Position:
-        zero, one = self.mech.zero, self.mech.one
-        return (zero, one) if self.mech.revolute[k] else zero
+        return self.mech.joints[k].at_zero(self.mech.zero, self.mech.one)
 
     def point(self, anchor: Anchor) -> Vec3:
         if anchor.link == BASE:

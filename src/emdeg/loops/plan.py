@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from emdeg.algebra import Array, Floats
-from emdeg.dynamics.mechanism import link_frame, path
+from emdeg.dynamics.mechanism import joint_conditions, link_frame, path
 from emdeg.dynamics.spatial import Vec3, column, cross, dot, scale, sub, tmul
 from emdeg.errors import RobotError
 from emdeg.loops.analytic_closure import (
@@ -101,8 +101,7 @@ def is_exact(robot: Robot, plan: Plan) -> bool:
     """
     for link, position, _ in islice(places_modulo_a_prime(robot, plan), 1):
         rows = constraints(link, world_frames(link, position))
-        circles = [at[0] * at[0] + at[1] * at[1] - 1 for at in position if isinstance(at, tuple)]
-        if any(row.value for row in rows) or any(circles):
+        if any(row.value for row in rows) or any(joint_conditions(link.tree, position)):
             return False
     return True
 

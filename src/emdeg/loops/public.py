@@ -5,10 +5,10 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from emdeg.dynamics.functions import numeric as _numeric
+from emdeg.loops import choose as _choose
 from emdeg.loops import modes as _modes
 from emdeg.loops import views as _views
 from emdeg.robot import Robot, RobotLike, as_robot
-from emdeg.robot import choose as _choose
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -112,8 +112,10 @@ def _squares(robot: Robot, plan: Plan) -> set[int]:
 def field_coordinates(link: Linkage, field: PrimeField) -> dict[int, Position]:
     """Random residues for the independent coordinates: numbered by their place among them, as a program's q is."""
     return {
-        k: field.joint_sincos(i) if link.tree.revolute[k] else field.displacement(i)
-        for i, k in enumerate(link.coordinates)
+        k: link.tree.joints[k].position(
+            lambda _, place=place: field.displacement(place), lambda _, place=place: field.joint_sincos(place)
+        )
+        for place, k in enumerate(link.coordinates)
     }
 
 

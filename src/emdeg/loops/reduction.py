@@ -2,7 +2,7 @@
 
 First route: the tree's own M, C and g, reduced by the map W of the rates, qd = W ud, that the closed loops leave.
 With G = W^T g this is M(u) udd + C(u, ud) ud + G(u) = J^T tau, where J, the driven joints' rows of W, takes ud to the
-driven joints' rates. `emdeg.dynamics.formulations.virtual_work` goes another way to the same.
+driven joints' rates. `emdeg.loops.virtual_work` goes another way to the same.
 
 Torques follow more cheaply from the loops' own forces: `multipliers` are those that the undriven joints need; what is
 left is for the motors.
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from emdeg.algebra.linear import Matrix, congruent, product, solve_system, summed, times, transposed
 from emdeg.dynamics.formulations import composite_body, energy
+from emdeg.dynamics.formulations.rnea_link_frame import rnea_link_frame
 from emdeg.dynamics.mechanism import Frames, Position, frames
 from emdeg.dynamics.spatial import Scalar, Vec3, add, dot, mul, scale, zeros
-from emdeg.dynamics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.loops.linkage import (
     Bar,
     Columns,
@@ -126,7 +126,7 @@ def tree_coriolis(link: Linkage, position: Sequence[Position], qd: Sequence[Scal
 def tree_gravity(link: Linkage, position: Sequence[Position]) -> list[Scalar]:
     """g of the tree with its rods."""
     rest = [link.tree.zero] * link.n
-    g = list(link_frame_recursion(link.tree, frames(link.tree, position), rest, rest))
+    g = list(rnea_link_frame(link.tree, frames(link.tree, position), rest, rest))
     if not link.bars:
         return g
     world = world_frames(link, position)
@@ -190,7 +190,7 @@ def tree_efforts(
 ) -> list[Scalar]:
     """The efforts that every joint of the opened tree would need, rods' inertia included."""
     zero = link.tree.zero
-    tau = list(link_frame_recursion(link.tree, frames(link.tree, position), qd, qdd))
+    tau = list(rnea_link_frame(link.tree, frames(link.tree, position), qd, qdd))
     if not link.bars:
         return tau
     world = world_frames(link, position)

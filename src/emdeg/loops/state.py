@@ -9,7 +9,8 @@ from typing import Any
 
 from emdeg.algebra import Dual
 from emdeg.algebra.linear import Matrix
-from emdeg.dynamics.mechanism import Mechanism, Position, Rates, led, varying
+from emdeg.dynamics.joints import Position, Rates
+from emdeg.dynamics.mechanism import Mechanism
 from emdeg.dynamics.spatial import Scalar, total
 from emdeg.dynamics.state import FramedState
 from emdeg.loops import reduction
@@ -55,10 +56,11 @@ class LoopState(FramedState):
     def open_loops(self) -> Sequence[tuple[str, Scalar]]:
         """Every closure equation's value, those of redundant ones too, and s^2 + c^2 - 1 of every turning joint."""
         rows = constraints(replace(self.link, rows=None), world_frames(self.link, self.position))
+        one = self.tree.one
         circles = [
-            (f"joint {k + 1}", at[0] * at[0] + at[1] * at[1] - 1)
-            for k, at in enumerate(self.position)
-            if isinstance(at, tuple)
+            (f"joint {k + 1}", value)
+            for k, (joint, at) in enumerate(zip(self.tree.joints, self.position))
+            for value in joint.conditions(at, one)
         ]
         return [*((row.name, row.value) for row in rows), *circles]
 
@@ -80,8 +82,7 @@ class LoopState(FramedState):
         """Every joint's position over dual numbers through the closure itself, coordinate k varying in direction k."""
         assert self.plan is not None
         known = {
-            k: varying(at, self.tree.revolute[k], i, self.tree.one)
-            for i, (k, at) in enumerate(self.coordinates.items())
+            k: self.tree.joints[k].lift(at, [{i: self.tree.one}]) for i, (k, at) in enumerate(self.coordinates.items())
         }
         return solve(self.link, self.plan, known, partial(_dual_root, root=self.root))
 
@@ -90,9 +91,9 @@ class LoopState(FramedState):
 
         Every joint follows the coordinates as W says, or, `closing`, through the closure itself.
         """
-        along, turns = rates.get("q", [{}] * self.n), self.tree.revolute
+        along, joints = rates.get("q", [{}] * self.n), self.tree.joints
         known = {
-            k: led(at, turns[k], each, level) for (k, at), each in zip(self.coordinates.items(), along, strict=True)
+            k: joints[k].lift(at, [each], level) for (k, at), each in zip(self.coordinates.items(), along, strict=True)
         }
         root = partial(_dual_root, root=self.root)
         if closing:
@@ -104,7 +105,7 @@ class LoopState(FramedState):
             position = []
             for k, (at, row) in enumerate(zip(self.position, self.W)):
                 own = {d: total([w * rate for w, rate in zip(row, column)]) for d, column in columns.items()}
-                position.append(known.get(k, led(at, turns[k], own, level)))
+                position.append(known.get(k, joints[k].lift(at, [own], level)))
         given = {name: getattr(self, name) for name in ("qd", "qdd", "tau", "p")} | self.varied_arrays(rates, level)
         return LoopState(self.link, known, position, self.plan, root, **given, load=self.load)
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from emdeg.algebra import Array, FieldScalar
 from emdeg.dynamics.arrays import stacked
-from emdeg.dynamics.formulations.virtual_work import equations_by_virtual_work, point_partials
 from emdeg.dynamics.state import Measure
 from emdeg.errors import ClosureError, RobotError, StateError
 from emdeg.loops import functions, reduction
@@ -21,6 +20,7 @@ from emdeg.loops.linkage import Anchor, in_motion, world_frames
 from emdeg.loops.newton import evaluated, positions_of
 from emdeg.loops.singularities import conditions, scaled_jacobian
 from emdeg.loops.state import LoopState
+from emdeg.loops.virtual_work import equations_by_virtual_work, point_partials
 from emdeg.robot import Joint, Robot
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from emdeg.dynamics import TREE, Inputs, Outputs, State, kind_of
+from emdeg.dynamics import Inputs, Outputs, State, kind_of
 from emdeg.dynamics.functions import (
     CATALOGUE,
     INPUTS,
@@ -22,8 +22,6 @@ from emdeg.dynamics.functions import (
     ways_of,
 )
 from emdeg.dynamics.parameters import base_parameters as find_base_parameters
-from emdeg.dynamics.parameters import regrouped_mechanism
-from emdeg.dynamics.trees import tree_state
 from emdeg.errors import BadRequest, CannotJoin, NotInvertible, singular_mass_matrix
 from emdeg.programs.differentiation import closed, derived
 from emdeg.programs.ir import Dependence, InputGroup, Program, count
@@ -62,9 +60,8 @@ class Trace:
 
     def state(self, regrouped: bool = False) -> State:
         """The robot's state, with its base parameters for its inertias where that is asked for and known."""
-        if regrouped and kind_of(self.robot) is TREE:
-            return tree_state(regrouped_mechanism(self.robot, self.tracer), self.inputs)
-        return kind_of(self.robot).state(self.robot, self.inputs)
+        kind = kind_of(self.robot)
+        return (kind.regrouped_state if regrouped else kind.state)(self.robot, self.inputs)
 
 
 def open_trace(robot: Robot, names: Sequence[str], besides: Mapping[str, int] | None = None) -> Trace:

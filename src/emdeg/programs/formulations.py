@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from emdeg.algebra import ZERO, Angle, Exact
 from emdeg.documents import Shown
-from emdeg.dynamics import TREE, kind_of
 from emdeg.dynamics.functions import CATALOGUE, Run, known_functions, ways_of
 from emdeg.dynamics.parameters import COLUMNS
 from emdeg.errors import BadRequest, Refuted
@@ -16,7 +15,7 @@ from emdeg.programs.ir import Count, Program, count
 from emdeg.programs.proof import Certificate
 from emdeg.programs.simplification import retrace, simplify
 from emdeg.programs.verification import verify_program
-from emdeg.robot import BASE, Drive, Inertia, Pose, Robot
+from emdeg.robot import BASE, Drive, Inertia, Pose, Robot, by_kind
 
 LONGEST = 6000
 """Programs of more operations are counted as they are written and not simplified: a search would take minutes."""
@@ -53,7 +52,7 @@ def compared_formulations(robot: Robot, function: str, names: Sequence[str] | No
         if name not in runs:
             raise BadRequest(f"{function} has no formulation {name!r}; there are {', '.join(runs)}")
     found = []
-    letters = general_robot(robot) if kind_of(robot) is TREE else None
+    letters = general_robot(robot)
     for name in wanted:
         plain = traced(robot, function, runs[name], regroup=False)
         if plain is None:
@@ -67,8 +66,12 @@ def compared_formulations(robot: Robot, function: str, names: Sequence[str] | No
     return found
 
 
-def general_robot(robot: Robot) -> Robot:
-    """A tree with the same joints and a letter for every other number; its first joint is the base's own axis."""
+@by_kind
+def general_robot(robot: Robot) -> Robot | None:
+    """A tree with the same joints and a symbol for every other number; its first joint is the base's own axis.
+
+    None for kinds of mechanism of which the literature counts no such robot.
+    """
     links = []
     for i, link in enumerate(robot.links, 1):
         place = link.joint.placement
@@ -92,9 +95,9 @@ def traced(robot: Robot, function: str, run: Run, *, regroup: bool) -> Program |
 
 def _simplified(robot: Robot, function: str, run: Run, plain: Program, is_reference: bool) -> Count | None:
     candidates = [plain]
-    if CATALOGUE[function].regroups and kind_of(robot) is TREE:
+    if CATALOGUE[function].regroups:
         regrouped = traced(robot, function, run, regroup=True)
-        candidates += [] if regrouped is None else [regrouped]
+        candidates += [] if regrouped is None or regrouped == plain else [regrouped]
     short = [simplify(one) for one in candidates if count(one).total <= LONGEST]
     if not short:
         return None

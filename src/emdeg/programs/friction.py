@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from emdeg.dynamics import kind_of, total
-from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION, known_functions, law_name
+from emdeg.dynamics import total
+from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION, known_functions, ways_of
 from emdeg.errors import CannotJoin
 from emdeg.programs.build import plain_program
 from emdeg.programs.differentiation import Values, tangents
@@ -48,7 +48,7 @@ def with_friction(robot: Robot, names: Sequence[str], smallest: Callable[[Sequen
                 if group.name in ("q", "qd"):
                     _differentiate(tracer, friction, group, outputs, acts)
         elif not acts:
-            along, (output,) = law_name(name, kind_of(robot).name), own
+            along, (output,) = ways_of(name, robot).law, own
             added = friction if along == "friction" else lost(along)
             outputs[output] = [x + f for x, f in zip(outputs[output], added)]
     shaped = {group.name: _shaped(group, outputs[group.name]) for group in bare.outputs}

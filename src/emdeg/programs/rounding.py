@@ -18,7 +18,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from emdeg.documents import Shown
-from emdeg.dynamics import Surroundings, kind_of
+from emdeg.dynamics import ANYWHERE, Surroundings, kind_of
 from emdeg.errors import Refuted
 from emdeg.programs.ir import Kind, OutputGroup, Program, Ref
 from emdeg.programs.values import ball_run, constants, evaluate, every_value
@@ -194,18 +194,16 @@ def states_of(program: Program, robot: Robot, seed: int, length: int) -> dict[st
     rng = np.random.default_rng(seed)
     rows = int(np.clip(WORK // max(length, 1), FEWEST_STATES, MOST_STATES))
     third = rows // 4
-    kind = kind_of(robot)
-    about, everywhere = kind.surroundings(robot), kind.is_everywhere(robot)
+    about = kind_of(robot).surroundings(robot)
     arrays = {}
     for group in program.inputs:
         drawn = rng.uniform(-3, 3, (rows, group.size))
         if group.name == "parameters":
-            drawn = about.numbers(group.labels, drawn / 3, 0.5 if everywhere else 0.02)
+            drawn = about.spread_numbers(group.labels, drawn / 3)
         elif group.name == "q":
             drawn[3 : 3 + third] = np.pi / 2 * rng.integers(-4, 5, (third, group.size))
             drawn[:3] = _ends(robot, group.size)
-            if not everywhere:
-                drawn = about.place(np.where(np.arange(rows) == 0, 0.0, 0.4)[:, None] * np.sin(drawn))
+            drawn = about.configurations(drawn)
         else:
             drawn[:3] = 0
             drawn[3 : 3 + third] = np.rint(drawn[3 : 3 + third])
@@ -235,7 +233,7 @@ def ulps(found: NDArray, exact: NDArray, scale: NDArray | float | None = None) -
 
 
 def float_error(
-    program: Program, states: int = 1000, seed: int = 0, reach: float = 3.0, near: Surroundings | None = None
+    program: Program, states: int = 1000, seed: int = 0, reach: float = 3.0, near: Surroundings = ANYWHERE
 ) -> dict[str, float]:
     """The largest error of double arithmetic in each output, in ulps of that output's largest entry.
 
@@ -243,14 +241,10 @@ def float_error(
     symbols' numbers lie there, where a program whose loops close only in a part of space is defined.
     """
     rng = np.random.default_rng(seed)
-    inputs = {group.name: rng.uniform(-reach, reach, (states, group.size)) for group in program.inputs}
-    if near is not None:
-        for group in program.inputs:
-            drawn = inputs[group.name] / reach
-            if group.name == "q":
-                inputs["q"] = near.place(drawn)
-            elif group.name == "parameters":
-                inputs["parameters"] = near.numbers(group.labels, drawn)
+    inputs = {
+        group.name: near.inputs(group.name, group.labels, rng.uniform(-reach, reach, (states, group.size)), reach)
+        for group in program.inputs
+    }
     errors = dict.fromkeys((group.name for group in program.outputs), 0.0)
     for start in range(
         0, states, AT_ONCE

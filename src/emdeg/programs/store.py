@@ -59,7 +59,7 @@ def _constants(robot: Robot) -> tuple[object, ...]:
         (link.parent, link.joint.name, link.joint.kind, link.joint.placement, inertia, link.joint.drive.inertia)
         for link, inertia in zip(robot.links, loaded_inertias(robot))
     ]
-    return links, robot.base, robot.tool, robot.gravity, robot.loops
+    return links, robot.base, robot.tool, robot.gravity, robot.constraints.digested
 
 
 def _plain(value: object) -> Any:

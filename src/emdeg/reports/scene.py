@@ -8,7 +8,6 @@ offsets: from the parent's origin along its z (b), along the common normal (a), 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -31,7 +30,7 @@ SLIDING = 0.5
 def scene(subject: Subject, module: str = "") -> Scene:
     """The scene of a robot; symbols are drawn with a number, which the caption says."""
     robot = subject.drawable
-    tree = replace(robot, loops=None)
+    tree = robot.open_tree
     data = scene_data(subject, robot, tree)
     return Scene(data, Figure("frames", still(data), ""), module)
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.robot import choose
-    from emdeg.robot.algebra import algebra_of, branch, geometry, massless, parallel_joints, positions, state
+    from emdeg.robot.algebra import algebra_of, branch, geometry, massless, parallel_joints
     from emdeg.robot.assembly import GRAVITY, Draft, assemble, findings, loaded_inertias
     from emdeg.robot.checks import BUDGET
+    from emdeg.robot.constraints import Constraints, ConstraintsDraft
     from emdeg.robot.fields import (
         as_joints,
         as_real,
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
         per_joint,
         real,
     )
+    from emdeg.robot.joint_types import JOINT_TYPES, JointType, joint_type, register_joint_type
+    from emdeg.robot.kinds import TREE as TREE_KIND
+    from emdeg.robot.kinds import Kind, by_kind, kind_named, known_kinds, register_kind, registered, resolved
     from emdeg.robot.loading import (
         SNAP,
         SUFFIXES,
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
         read_draft,
         read_text,
     )
-    from emdeg.robot.loops import HALF, End, Loops, Rod
     from emdeg.robot.markup import Element, parse_xml
     from emdeg.robot.memory import remembered
     from emdeg.robot.model import (
@@ -57,8 +59,10 @@ if TYPE_CHECKING:
     from emdeg.robot.normal_form import Body
     from emdeg.robot.substitution import need_numbers, substitute
     from emdeg.robot.symbols import (
+        AXES,
         Known,
         Opened,
+        ParameterGroup,
         letter_paths,
         opened,
         parameter_paths,
@@ -69,8 +73,9 @@ if TYPE_CHECKING:
     )
     from emdeg.robot.template import LOOP_TEMPLATE, TEMPLATE
     from emdeg.robot.toml_reader import read_toml
-    from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, kind_of
-    from emdeg.robot.toml_writer import quoted, to_toml
+    from emdeg.robot.toml_table import MAX_BYTES, Remarks, TomlDocument, TomlTable, array, kind_of, single
+    from emdeg.robot.toml_writer import angle, number, quoted, to_toml
+    from emdeg.robot.transform import ExactTransform, about, of_pose, to_pose
     from emdeg.robot.urdf_writer import with_inertials
     from emdeg.robot.workspaces import ACCELERATION, SPEED, Range, Workspace, joint_number, workspace
 

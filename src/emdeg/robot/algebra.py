@@ -1,15 +1,13 @@
-"""The algebra of a robot: which letters its formulas are written in, and its states among them."""
+"""The algebra of a robot: the symbols that its formulas are written in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-from emdeg.algebra import DEFAULT_MAX_TERMS, ZERO, Angle, JointAlgebra, ParallelJoints, RationalAngles, TrigAlgebra
+from emdeg.algebra import DEFAULT_MAX_TERMS, Angle, ParallelJoints, RationalAngles, TrigAlgebra
 from emdeg.errors import RobotError
-from emdeg.robot.loops import HALF
 from emdeg.robot.model import BASE, NOWHERE, Drive, Frame, Inertia, Joint, Link, Placement, Pose, Robot, values
 
 
@@ -36,6 +34,11 @@ def algebra_of(
         else:
             names.update(dict.fromkeys(sorted(value.symbols)))
     kinds = {i: joint.kind for i, joint in enumerate(robot.joints, 1) if joints}
+    if joints and (other := [joint for joint in robot.joints if not joint.type.elementary]):
+        raise RobotError(
+            f"formulas are known of revolute and prismatic joints alone; {other[0].name} is {other[0].kind}",
+            body=robot.name,
+        )
     try:
         return (RationalAngles if rational_angles else TrigAlgebra)(
             revolute=[i for i, kind in kinds.items() if kind == "revolute"],
@@ -47,25 +50,6 @@ def algebra_of(
         )
     except ValueError as problem:
         raise RobotError(str(problem), body=robot.name) from None
-
-
-def positions(robot: Robot, algebra: JointAlgebra, of: str = "") -> list[Any]:
-    """Every joint's (sine, cosine) or displacement, as the mechanics wants them; `of` names one state among several."""
-    return [
-        algebra.joint_sincos(name) if joint.kind == "revolute" else algebra.displacement(name)
-        for name, joint in zip(_names(robot, of), robot.joints)
-    ]
-
-
-def state(robot: Robot, algebra: JointAlgebra, of: str = "") -> tuple[list[Any], list[Any], list[Any]]:
-    """(positions, qd, qdd) as the algebra's letters."""
-    names = _names(robot, of)
-    rates, accelerations = [algebra.rate(name) for name in names], [algebra.acceleration(name) for name in names]
-    return positions(robot, algebra, of), rates, accelerations
-
-
-def _names(robot: Robot, of: str) -> list[int | str]:
-    return [f"{i}{of}" if of else i for i in range(1, robot.n + 1)]
 
 
 def parallel_joints(robot: Robot) -> tuple[ParallelJoints, ...]:
@@ -127,24 +111,22 @@ def _quarter_turned(
 
 
 def massless(robot: Robot) -> Robot:
-    """The robot with its names and loops, but no inertia, drive, load, tool or gravity."""
+    """The robot with its names and constraints, but no inertia, drive, load, tool or gravity."""
     links = tuple(
         replace(link, inertia=Inertia(), stated=None, joint=replace(link.joint, drive=Drive())) for link in robot.links
     )
-    loops = robot.loops
-    if loops is not None:
-        bare = (replace(rod, mass=ZERO, com=HALF, inertia=ZERO, points=None) for rod in loops.rods)
-        loops = replace(loops, rods=tuple(bare))
-    return replace(robot, links=links, payloads=(), tool=Frame("tool", BASE), gravity=NOWHERE, loops=loops)
+    constraints = robot.constraints.massless()
+    return replace(robot, links=links, payloads=(), tool=Frame("tool", BASE), gravity=NOWHERE, constraints=constraints)
 
 
 def geometry(robot: Robot) -> Robot:
-    """The joints, their places and gravity, and nothing else, not even names: equal for robots of one geometry."""
+    """The joints, their places, gravity and what ties the joints, no inertia, no names: equal for one geometry."""
     links = tuple(
         Link(f"link{i + 1}", link.parent, Joint(f"q{i + 1}", link.joint.kind, link.joint.placement), Inertia())
         for i, link in enumerate(robot.links)
     )
-    return Robot("", links, Pose(NOWHERE, robot.base.rpy), Frame("tool", BASE), robot.gravity)
+    shape = Robot("", links, Pose(NOWHERE, robot.base.rpy), Frame("tool", BASE), robot.gravity)
+    return robot.constraints.with_geometry(shape, robot.base)
 
 
 def branch(robot: Robot, link: int) -> Robot:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from emdeg.algebra import ZERO, Angle, Exact
 from emdeg.errors import RobotError, TooLarge
 from emdeg.robot.checks import BUDGET, Finding
-from emdeg.robot.loops import LoopsDraft
-from emdeg.robot.loops_toml import resolved
+from emdeg.robot.constraints import ConstraintsDraft
 from emdeg.robot.model import BASE, Frame, Inertia, Link, Payload, Pose, Robot, Vector
 from emdeg.robot.normal_form import Body, NormalForm, depth_first, lock, normal_form
 from emdeg.robot.transform import (
@@ -65,7 +65,7 @@ class Draft:
     tolerances: Mapping[str, Fraction] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    loops: LoopsDraft | None = None
+    constraints: ConstraintsDraft = ConstraintsDraft()
     file: str | None = None
 
 
@@ -160,7 +160,6 @@ def _assemble(
     form = replace(form, links=_with_motors(draft, locked, form))
     owners = _owners(locked, form)
     hosts = _hosts(form, frames)
-    loops = draft.loops
     robot = Robot(
         name=draft.name,
         links=form.links,
@@ -175,9 +174,7 @@ def _assemble(
         tolerances={path: v for path, v in draft.tolerances.items() if path.startswith(owners)},
         sources={path: v for path, v in draft.sources.items() if path.startswith(owners)},
         notes=tuple(notes),
-        loops=None
-        if loops is None
-        else resolved(loops, form.links, lambda name, what: _known(hosts, name, what), locks),
+        constraints=draft.constraints.resolved(form.links, partial(_known, hosts), locks),
     )
     for payload in robot.payloads:
         _known(frames, payload.link, f"the payload {payload.name!r} is attached to")

@@ -7,8 +7,7 @@ many are coordinates as the loops leave freedoms, driven ones first.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -17,14 +16,15 @@ import numpy as np
 
 from emdeg.algebra import Array, Exact
 from emdeg.errors import RobotError
-from emdeg.robot.checks import Finding
-from emdeg.robot.loops import Closure, End, LoopsDraft, NamedEnd
+from emdeg.loops import Closure, End, LoopsDraft, NamedEnd
+from emdeg.robot.constraints import ConstraintsDraft
+from emdeg.robot.mjcf_equalities import JOINT, Turned, mujoco_package
 from emdeg.robot.mjcf_extract import Extract
 from emdeg.robot.model import Vector
-from emdeg.robot.transform import ExactTransform, Rotation, to_pose
+from emdeg.robot.transform import ExactTransform, to_pose
 
-CONNECT, WELD, JOINT = 0, 1, 2
-"""MuJoCo's types of equality constraints."""
+WELD = 1
+"""MuJoCo's number of the constraints that hold two bodies together."""
 TORQUE_SCALE = 10
 """Where a weld's data say how much of its turning counts."""
 SITE = 6
@@ -42,9 +42,6 @@ LONGEST = 0.3
 """The longest of Newton's steps, and how far places to take the rank at are from the first [rad, m]."""
 PLACES = 5
 
-Turned = Callable[[Any, str], Rotation]
-"""A quaternion (of the owner that is named) -> its rotation, made exact."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Equal:
@@ -56,28 +53,13 @@ class _Equal:
     frames: tuple[ExactTransform, ExactTransform]
 
 
-def tied_joints(m: Any, wanted: Extract) -> dict[str, Finding]:
-    """Joint -> why it cannot move by itself: an equality constraint ties it to another or holds it."""
-    found: dict[str, Finding] = {}
-    for e in np.flatnonzero(m.eq_active0):
-        if int(m.eq_type[e]) != JOINT:
-            continue
-        name, other = m.joint(int(m.eq_obj1id[e])).name, int(m.eq_obj2id[e])
-        held = float(m.eq_data[e][0] + m.qpos0[m.jnt_qposadr[m.eq_obj1id[e]]])
-        does = f"holds it at {held:g}" if other < 0 else f"ties it to {m.joint(other).name!r}"
-        rule = f"an <equality> {does}, and the equations of motion have no such coupling; make it rigid with --lock "
-        value = f"{held:.15g}" if other < 0 else "VALUE"
-        found[name] = Finding(name, f"{rule}{name}={value}", wanted.equality_lines.get(m.equality(int(e)).name))
-    return found
-
-
 def closed_loops(
     m: Any, wanted: Extract, places: Sequence[ExactTransform], turned: Turned
-) -> tuple[LoopsDraft | None, list[str]]:
+) -> tuple[ConstraintsDraft, list[str]]:
     """(what closes loops in the compiled model `m`, notes); `places`: every body's exact place as it is drawn."""
     equal = [_equal(m, int(e), places, turned) for e in np.flatnonzero(m.eq_active0) if int(m.eq_type[e]) != JOINT]
     if not equal:
-        return None, []
+        return ConstraintsDraft(), []
     lines = [wanted.equality_lines.get(one.name) for one in equal]
     for one, line in zip(equal, lines):
         if one.bodies[0] == one.bodies[1]:
@@ -139,16 +121,6 @@ def _equal(m: Any, e: int, places: Sequence[ExactTransform], turned: Turned) -> 
     if not _is_drawn(m, (one, two), m.eq_data[e]):
         drawn = ExactTransform(turned(stated[3:], f"weld {name!r}"), _vector(stated[:3]))
     return _Equal(name, rigid, (one, two), (drawn, at))
-
-
-def mujoco_package() -> Any:
-    """MuJoCo, which is optional; RobotError where it is not installed."""
-    try:
-        return importlib.import_module("mujoco")
-    except ImportError:
-        raise RobotError(
-            "reading MJCF needs the package mujoco: install emdeg[mjcf] (pip install 'emdeg[mjcf]')"
-        ) from None
 
 
 def _is_drawn(m: Any, bodies: tuple[int, int], weld: Array) -> bool:

@@ -26,8 +26,8 @@ from emdeg.robot.markup import (
     snapped_axis,
     snapped_transform,
 )
+from emdeg.robot.mjcf_equalities import constraints, mujoco_package, tied_joints
 from emdeg.robot.mjcf_extract import Extract, extract
-from emdeg.robot.mjcf_loops import closed_loops, mujoco_package, tied_joints
 from emdeg.robot.model import NOWHERE, Drive, Friction, Inertia, JointKind, Limits, Vector
 from emdeg.robot.normal_form import Body, motion
 from emdeg.robot.transform import ExactTransform, Rotation, move_inertia, tidy, to_pose
@@ -143,12 +143,12 @@ class _Compiled:
                 bodies += self.body(i, name, {body.name for body in bodies})
             except RobotError as problem:
                 raise problem.at(line=self.wanted.body_lines.get(name), body=name) from None
-        loops, more = closed_loops(m, self.wanted, self.places, self.rotation)
+        tied, more = constraints(m, self.wanted, self.places, self.rotation)
         self.notes += more
         return Draft(
             name=self.wanted.model or "robot",
             bodies=tuple(bodies),
-            loops=loops,
+            constraints=tied,
             root="world",
             gravity=NOWHERE if "gravity" in self.off else _vector(m.opt.gravity),
             notes=tuple(self.notes),

@@ -7,18 +7,21 @@ joint variables. The geometry is modified Denavit-Hartenberg (Craig, Khalil); se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from emdeg.algebra import NO_ANGLE, ONE, ZERO, Angle, Exact
 from emdeg.documents import Shown, table
-from emdeg.robot import loops as loops_
+from emdeg.robot.constraints import Constraints
+from emdeg.robot.joint_types import JointType, joint_type
+from emdeg.robot.kinds import TREE
 
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]
-JointKind = Literal["revolute", "prismatic", "fixed"]
+JointKind = str
+"""The name of a registered joint type (`emdeg.robot.joint_types`); in files also "fixed"."""
 
 NOWHERE: Vector = (ZERO, ZERO, ZERO)
 BASE = -1
@@ -164,13 +167,18 @@ class Drive(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Joint(Shown):
-    """How a link moves on its parent: about (revolute) or along (prismatic) its own z axis."""
+    """How a link moves on its parent: about (revolute) or along (prismatic) its own z axis, or as its type says."""
 
     name: str
     kind: JointKind
     placement: Placement = Placement()
     limits: Limits = Limits()
     drive: Drive = Drive()
+
+    @property
+    def type(self) -> JointType:
+        """How many coordinates and speeds it has, and their units."""
+        return joint_type(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +238,7 @@ class Payload(Shown):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Robot:
-    """A fixed-base tree of rigid links, closed by `loops` if it has any; frozen, exact. See `emdeg.load`."""
+    """A fixed-base tree of rigid links, tied by `constraints` if it has any; frozen, exact. See `emdeg.load`."""
 
     name: str
     links: tuple[Link, ...]
@@ -249,7 +257,8 @@ class Robot:
     """Path of a parameter -> where its value comes from."""
     notes: tuple[str, ...] = ()
     """What a reader changed or found worth saying."""
-    loops: loops_.Loops | None = None
+    constraints: Constraints = field(default=Constraints(), metadata={"json": "loops"})
+    """What makes it another kind of mechanism than a tree: closed loops, or another extension's data."""
 
     def __repr__(self) -> str:
         """What it is in a line: a robot's numbers fill pages."""
@@ -260,7 +269,7 @@ class Robot:
         return f"<Robot {self.name[:200]}: {', '.join(words)}{title}>"
 
     def __hash__(self) -> int:
-        return hash((self.name, self.links, self.base, self.tool, self.gravity, self.payloads, self.loops))
+        return hash((self.name, self.links, self.base, self.tool, self.gravity, self.payloads, self.constraints))
 
     @property
     def joints(self) -> tuple[Joint, ...]:
@@ -268,27 +277,33 @@ class Robot:
 
     @property
     def n(self) -> int:
-        """The number of joint variables."""
+        """The number of joints of the tree."""
         return len(self.links)
 
     @property
+    def nq(self) -> int:
+        """The number of coordinates of all joints of the tree."""
+        return sum(joint.type.nq for joint in self.joints)
+
+    @property
+    def nv(self) -> int:
+        """The number of speeds of all joints of the tree."""
+        return sum(joint.type.nv for joint in self.joints)
+
+    @property
     def coordinates(self) -> tuple[Joint, ...]:
-        """The joints whose variables are the independent coordinates: all of a tree's, with loops those chosen."""
-        if self.loops is None:
-            return self.joints
-        return tuple(self.links[i].joint for i in self.loops.coordinates)
+        """The joints whose variables are the independent coordinates: all of a tree's."""
+        return tuple(self.links[i].joint for i in self.constraints.independent(self.n))
 
     @property
     def freedoms(self) -> int:
-        """The number of independent coordinates: of every q, qd, qdd and tau."""
-        return len(self.coordinates)
+        """The degrees of freedom: the number of independent speeds."""
+        return sum(joint.type.nv for joint in self.coordinates)
 
     @property
     def driven(self) -> tuple[Joint, ...]:
-        """The joints with motors: all of a tree's, with loops those the file names."""
-        if self.loops is None:
-            return self.joints
-        return tuple(self.links[i].joint for i in self.loops.driven)
+        """The joints with motors: all of a tree's."""
+        return tuple(self.links[i].joint for i in self.constraints.actuated(self.n))
 
     @property
     def rubs(self) -> bool:
@@ -296,25 +311,40 @@ class Robot:
         return not all(joint.drive.friction.is_none for joint in self.joints)
 
     @property
+    def bodies(self) -> tuple[str, ...]:
+        """The names of all bodies with inertia: the links, then those that the constraints add."""
+        return (*(link.name for link in self.links), *(body.name for body in self.constraints.bodies))
+
+    @property
+    def loops(self) -> Any:
+        """What closes its loops (`emdeg.loops`); None of a robot without closed loops."""
+        return self.constraints.loops
+
+    @property
+    def rods(self) -> Sequence[Any]:
+        """The rods that close loops."""
+        return self.constraints.bodies
+
+    @property
+    def closures(self) -> Sequence[Any]:
+        """The joints that close loops."""
+        return getattr(self.constraints, "closures", ())
+
+    @property
     def is_tree(self) -> bool:
-        """Whether the links alone are the machine: no loop closes it, every joint is a coordinate and driven."""
-        return self.loops is None
+        """Whether the links alone are the machine: every joint is a coordinate and driven."""
+        return self.constraints.kind == TREE
 
     @property
     def hidden(self) -> tuple[int, ...]:
-        """The joints of the tree that are no coordinates, by number; none where nothing closes a loop."""
-        chosen = set(self.coordinates)
-        return tuple(k for k, joint in enumerate(self.joints) if joint not in chosen)
+        """The joints of the tree that are no coordinates, by number."""
+        chosen = set(self.constraints.independent(self.n))
+        return tuple(k for k in range(self.n) if k not in chosen)
 
     @property
-    def rods(self) -> tuple[loops_.Rod, ...]:
-        """The rods that close loops; of a tree none."""
-        return () if self.loops is None else self.loops.rods
-
-    @property
-    def closures(self) -> tuple[loops_.Closure, ...]:
-        """The joints that close loops; of a tree none."""
-        return () if self.loops is None else self.loops.closures
+    def open_tree(self) -> Robot:
+        """The tree of its links, without the constraints."""
+        return replace(self, constraints=Constraints())
 
     @property
     def is_serial(self) -> bool:
@@ -364,8 +394,7 @@ def values(robot: Robot) -> Iterator[Exact | Angle]:
         yield from carriers[payload.link].pose.xyz
         yield from (payload.mass, *payload.com, *payload.tensor)
     yield from robot.gravity
-    if robot.loops is not None:
-        yield from loops_.values(robot.loops)
+    yield from robot.constraints.exact_values()
 
 
 __all__ = [

@@ -51,7 +51,7 @@ class Opened(Shown):
 
 
 @dataclass(frozen=True)
-class _Group:
+class ParameterGroup:
     """Numbers that stand together (a placement, an inertia, a load), and the robot with others in their place."""
 
     owner: str
@@ -101,15 +101,12 @@ def symbolize(robot: Robot) -> tuple[Robot, dict[str, Known]]:
             known[name] = Known(sign * value.number, group.tolerances[k])
             new.append(sign * Exact.symbol(name))
         changed = group.put(changed, tuple(new))
-    return _with_values(changed, {name: one.value for name, one in known.items()}), known
+    return _told(changed, {name: one.value for name, one in known.items()}), known
 
 
-def _with_values(robot: Robot, values: Mapping[str, Fraction]) -> Robot:
-    """The robot whose loops know near which numbers its symbols are meant."""
-    loops = robot.loops
-    if loops is None:
-        return robot
-    return replace(robot, loops=replace(loops, values=tuple({**dict(loops.values), **values}.items())))
+def _told(robot: Robot, values: Mapping[str, Fraction]) -> Robot:
+    """The robot whose constraints know near which numbers its symbols are meant."""
+    return replace(robot, constraints=robot.constraints.with_values(values))
 
 
 def opened(robot: Robot, paths: Sequence[str]) -> Opened:
@@ -133,7 +130,7 @@ def opened(robot: Robot, paths: Sequence[str]) -> Opened:
         symbols[path], nominal[path] = name, float(value)
         symbol = Angle.parse(name) if isinstance(value, Angle) else Exact.symbol(name)
         robot = group.put(robot, (*group.values[:k], symbol, *group.values[k + 1 :]))
-        robot = _with_values(robot, {name: Fraction(nominal[path])})
+        robot = _told(robot, {name: Fraction(nominal[path])})
     return Opened(robot, symbols, nominal)
 
 
@@ -178,7 +175,7 @@ def with_assumed_tolerances(robot: Robot, share: Fraction) -> Robot:
     return replace(robot, tolerances={**found, **robot.tolerances})
 
 
-def _places(robot: Robot) -> dict[str, tuple[_Group, int]]:
+def _places(robot: Robot) -> dict[str, tuple[ParameterGroup, int]]:
     """Path -> the group that holds it and its place there."""
     return {path: (group, k) for group in _groups(robot) if group.vary for k, path in enumerate(group.paths)}
 
@@ -223,76 +220,22 @@ def _unknown_path(robot: Robot, path: str) -> str:
     return f"there is no parameter {path[:60]!r}; {hint}"
 
 
-def _groups(robot: Robot) -> Iterator[_Group]:
+def _groups(robot: Robot) -> Iterator[ParameterGroup]:
     """Every number of the robot: base, link by link geometry, inertia and drive, tool, loads, gravity."""
     children = Counter(link.parent for link in robot.links)
     none = (None,) * 3
-    yield _Group("base", AXES, _letters("{}base"), robot.base.xyz, _put_base, none)
+    yield ParameterGroup("base", AXES, _letters("{}base"), robot.base.xyz, _put_base, none)
     for i, link in enumerate(robot.links):
         yield _placement(robot, i, alone=children[link.parent] == 1)
         yield from _inertias(robot, i)
         yield from _drives(robot, i)
-    yield from _of_loops(robot)
-    yield _Group("tool", AXES, _letters("{}tool"), robot.tool.pose.xyz, _put_tool, none)
+    yield from robot.constraints.parameter_groups()
+    yield ParameterGroup("tool", AXES, _letters("{}tool"), robot.tool.pose.xyz, _put_tool, none)
     for k, load in enumerate(robot.payloads):
         letters = _centre_letters("L" if len(robot.payloads) == 1 else f"L{k + 1}")
         values = (load.mass, *load.com, *load.tensor)
-        yield _Group(load.name, ABOUT_CENTRE, letters, values, _put_payload(k), (None,) * 10)
-    yield _Group("gravity", AXES, _letters("g{}"), robot.gravity, lambda one, v: replace(one, gravity=v), none)
-
-
-def _of_loops(robot: Robot) -> Iterator[_Group]:
-    """What closes the loops: a rod's length, centre, mass and inertia (lR1, cR1, mR1, IR1), places of ends (x1a)."""
-    none = (None,) * 4
-    for k, rod in enumerate(robot.rods):
-        names = ("length", "com", "mass", "inertia") if rod.points is None else ("length", "com")
-        letters = tuple(f"{letter}R{k + 1}" for letter in "lcmI"[: len(names)])
-        values = tuple(getattr(rod, name) for name in names)
-        yield _Group(rod.name, names, letters, values, _in_loop("rods", k, names), none[: len(names)])
-        if rod.points is not None:
-            letters = tuple(f"m{end}{k + 1}" for end in "CAK")
-            yield _Group(
-                rod.name, ("mass.first", "mass.second", "mass.centre"), letters, rod.points, _points(k), none[:3]
-            )
-    for kind, loops in (("rods", robot.rods), ("closures", robot.closures)):
-        for k, loop in enumerate(loops):
-            number = k + 1 + (len(robot.rods) if kind == "closures" else 0)
-            for end, letter in (("first", "a"), ("second", "b")):
-                owner = f"{loop.name}.{end}"
-                xyz = getattr(loop, end).xyz
-                letters = tuple(f"{axis}{number}{letter}" for axis in AXES)
-                yield _Group(owner, AXES, letters, xyz, _in_end(kind, k, end), none[:3])
-
-
-def _in_loop(kind: str, k: int, names: Sequence[str]) -> Callable[[Robot, tuple[Any, ...]], Robot]:
-    def put(robot: Robot, values: tuple[Any, ...]) -> Robot:
-        return _replaced(robot, kind, k, dict(zip(names, values)))
-
-    return put
-
-
-def _points(k: int) -> Callable[[Robot, tuple[Any, ...]], Robot]:
-    def put(robot: Robot, values: tuple[Any, ...]) -> Robot:
-        return _replaced(robot, "rods", k, {"points": values, "mass": values[0] + values[1] + values[2]})
-
-    return put
-
-
-def _in_end(kind: str, k: int, end: str) -> Callable[[Robot, tuple[Any, ...]], Robot]:
-    def put(robot: Robot, values: tuple[Any, ...]) -> Robot:
-        own = getattr(getattr(robot.loops, kind)[k], end)
-        return _replaced(robot, kind, k, {end: replace(own, xyz=values)})
-
-    return put
-
-
-def _replaced(robot: Robot, kind: str, k: int, changes: Mapping[str, Any]) -> Robot:
-    """The robot with changes in one rod or closing joint."""
-    loops = robot.loops
-    assert loops is not None
-    own = list(getattr(loops, kind))
-    own[k] = replace(own[k], **changes)
-    return replace(robot, loops=replace(loops, **{kind: tuple(own)}))
+        yield ParameterGroup(load.name, ABOUT_CENTRE, letters, values, _put_payload(k), (None,) * 10)
+    yield ParameterGroup("gravity", AXES, _letters("g{}"), robot.gravity, lambda one, v: replace(one, gravity=v), none)
 
 
 def _letters(pattern: str) -> tuple[str, ...]:
@@ -304,13 +247,13 @@ def _centre_letters(suffix: str) -> tuple[str, ...]:
     return (f"m{suffix}", *(f"r{axis}{suffix}" for axis in AXES), *(f"I{ij}{suffix}" for ij in TENSOR))
 
 
-def _placement(robot: Robot, i: int, *, alone: bool) -> _Group:
+def _placement(robot: Robot, i: int, *, alone: bool) -> ParameterGroup:
     """The joint's geometry; `alone`: no other link stands on the same parent, so its length is the parent's a."""
     link = robot.links[i]
     inner = f"a{link.parent + 1}"
     letters = {name: f"{name}{i + 1}" for name in PLACEMENT} | {"a": inner if alone else f"{inner}_{i + 1}"}
     owner, place = link.joint.name, link.joint.placement
-    return _Group(
+    return ParameterGroup(
         owner,
         PLACEMENT,
         tuple(letters.values()),
@@ -320,7 +263,7 @@ def _placement(robot: Robot, i: int, *, alone: bool) -> _Group:
     )
 
 
-def _drives(robot: Robot, i: int) -> Iterator[_Group]:
+def _drives(robot: Robot, i: int) -> Iterator[ParameterGroup]:
     """The drive's inertia at the joint, and the motor's own numbers where it is made of them."""
     joint = robot.links[i].joint
     owner, drive, given = f"{joint.name}.drive", joint.drive, robot.tolerances
@@ -341,13 +284,13 @@ def _drives(robot: Robot, i: int) -> Iterator[_Group]:
     read = made and any(of_motor)
     tolerance = (given.get(f"{owner}.inertia"),)
     put = _in_link(i, with_inertia)
-    yield _Group(owner, ("inertia",), (f"Ia{i + 1}",), (drive.inertia,), put, tolerance, read=not read)
+    yield ParameterGroup(owner, ("inertia",), (f"Ia{i + 1}",), (drive.inertia,), put, tolerance, read=not read)
     if made:
         letters = (f"Jm{i + 1}", f"n{i + 1}")
-        yield _Group(owner, names, letters, values, _in_link(i, with_motor), of_motor, read=read)
+        yield ParameterGroup(owner, names, letters, values, _in_link(i, with_motor), of_motor, read=read)
 
 
-def _inertias(robot: Robot, i: int) -> Iterator[_Group]:
+def _inertias(robot: Robot, i: int) -> Iterator[ParameterGroup]:
     """The link's inertia as it is read, and as it may vary besides.
 
     It is read about the mass centre where the file states it there, and where tolerances are those of mass and mass
@@ -364,7 +307,7 @@ def _inertias(robot: Robot, i: int) -> Iterator[_Group]:
         values = (link.inertia.mass, *link.inertia.first_moment, *link.inertia.tensor)
         tolerances = tuple(given.get(f"{link.name}.{name}") for name in ABOUT_FRAME)
         put = _in_link(i, _with_parameters)
-        yield _Group(
+        yield ParameterGroup(
             link.name, ABOUT_FRAME, letters, values, put, tolerances, read=not about_centre, vary=not from_file
         )
     if stated is not None and stated.com is not None:
@@ -372,7 +315,7 @@ def _inertias(robot: Robot, i: int) -> Iterator[_Group]:
         values = (stated.mass, *stated.com, *stated.tensor)
         tolerances = tuple(given.get(f"{link.name}.{name}") for name in names)
         put = _in_link(i, _with_stated)
-        yield _Group(link.name, names, _centre_letters(f"{i + 1}"), values, put, tolerances, read=about_centre)
+        yield ParameterGroup(link.name, names, _centre_letters(f"{i + 1}"), values, put, tolerances, read=about_centre)
 
 
 def _stated(link: Link) -> Stated | None:

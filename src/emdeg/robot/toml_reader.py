@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from emdeg.algebra import ZERO, Exact
-from emdeg.errors import TooLarge
 from emdeg.robot.assembly import GRAVITY, Draft
-from emdeg.robot.checks import BUDGET
+from emdeg.robot.constraints import ConstraintsDraft
 from emdeg.robot.drive_toml import DRIVE, FRICTION, read_drive
-from emdeg.robot.loops import LoopsDraft
-from emdeg.robot.loops_toml import KEYS as LOOP_KEYS
-from emdeg.robot.loops_toml import read_loops
+from emdeg.robot.joint_types import JOINT_TYPES, joint_type
+from emdeg.robot.kinds import known_kinds, resolved
 from emdeg.robot.model import (
     NOWHERE,
     Drive,
@@ -29,7 +26,7 @@ from emdeg.robot.model import (
     Vector,
 )
 from emdeg.robot.normal_form import Body
-from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, Remarks, TomlDocument, TomlTable, kind_of
+from emdeg.robot.toml_table import MAX_PARAMETER_TERMS, Remarks, TomlDocument, TomlTable, array, single
 from emdeg.robot.transform import ExactTransform, about, move_inertia, of_pose, turn
 
 SCHEMA = 1
@@ -49,7 +46,6 @@ _ROBOT = (
     "payload",
     "tolerances",
     "sources",
-    *LOOP_KEYS,
 )
 _DH = ("alpha", "a", "theta", "d")
 _EXTRA = ("gamma", "b", "beta")
@@ -81,7 +77,7 @@ def read_toml(text: str, file: str) -> Draft:
     document = TomlDocument(text, file)
     remarks = Remarks()
     top = TomlTable(document.data, document, remarks)
-    top.only(_ROBOT)
+    top.only((*_ROBOT, *(key for kind in known_kinds() for key in kind.sections)))
     _check_schema(top)
     name = top.text("name")
     if not re.fullmatch(r"[a-z0-9_]{1,64}", name):
@@ -106,7 +102,7 @@ def read_toml(text: str, file: str) -> Draft:
         tolerances={path: v for path, v in tolerances.items() if path not in elsewhere},
         sources=remarks.sources | sources,
         notes=(*_notes(top), *_lost(elsewhere)),
-        loops=_loops(top, bodies) if any(key in top.data for key in LOOP_KEYS) else None,
+        constraints=_constraints(top, bodies),
         file=file,
     )
 
@@ -132,40 +128,17 @@ def _check_schema(top: TomlTable) -> None:
         raise top.error(f"schema must be {SCHEMA}: this emdeg knows no other", "schema")
 
 
-def _array(top: TomlTable, key: str, body: str | None = None) -> list[TomlTable]:
-    value = top.data.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise top.error(f"write each {key} under its own [[{key}]], with two brackets", key)
-    if len(value) > BUDGET.links:
-        rule = f"it has {len(value)} x [[{key}]]; the budget is {BUDGET.links}"
-        raise TooLarge(rule, file=top.document.file)
-    return [
-        TomlTable(entry, top.document, top.remarks, key, i, body=_label(entry) or f"[[{key}]] number {i + 1}")
-        for i, entry in enumerate(value)
-    ]
-
-
-def _label(entry: Mapping[str, Any]) -> str | None:
-    name = entry.get("name")
-    return name[:64] if isinstance(name, str) and name.isprintable() else None
-
-
-def _loops(top: TomlTable, bodies: list[Body]) -> LoopsDraft | None:
-    turning = {body.joint: body.kind == "revolute" for body in bodies if body.kind != "fixed"}
-    return read_loops(_array(top, "rod"), _array(top, "closure"), _single(top, "loops"), turning)
-
-
-def _single(top: TomlTable, key: str) -> TomlTable | None:
-    value = top.data.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        raise top.error(f"{key} must be a table, not {kind_of(value)}", key)
-    return TomlTable(value, top.document, top.remarks, key)
+def _constraints(top: TomlTable, bodies: list[Body]) -> ConstraintsDraft:
+    """What the sections of extensions say; RobotError where they are of more than one kind of mechanism."""
+    found = [kind for kind in known_kinds() if any(key in top.data for key in kind.sections)]
+    if len(found) > 1:
+        names = " and of ".join(kind.name for kind in found)
+        raise top.error(f"it has sections of {names}: a robot is of one kind", found[1].sections[0])
+    return resolved(found[0].read_sections)(top, bodies) if found else ConstraintsDraft()
 
 
 def _base(top: TomlTable) -> tuple[str, ExactTransform]:
-    table = _single(top, "base")
+    table = single(top, "base")
     if table is None:
         return "base", ExactTransform()
     table.only(("name", "xyz", "rpy"))
@@ -173,7 +146,7 @@ def _base(top: TomlTable) -> tuple[str, ExactTransform]:
 
 
 def _tool(top: TomlTable, bodies: list[Body]) -> tuple[str, Pose] | None:
-    table = _single(top, "tool")
+    table = single(top, "tool")
     if table is None:
         return None
     table.only(("link", "xyz", "rpy"))
@@ -181,14 +154,14 @@ def _tool(top: TomlTable, bodies: list[Body]) -> tuple[str, Pose] | None:
 
 
 def _frames(top: TomlTable):
-    for table in _array(top, "frame"):
+    for table in array(top, "frame"):
         table.only(("name", "link", "xyz", "rpy"))
         yield table.name("name"), table.name("link"), table.pose()
 
 
 def _payloads(top: TomlTable, link: str) -> tuple[Payload, ...]:
     payloads = []
-    for table in _array(top, "payload"):
+    for table in array(top, "payload"):
         table.only(("name", "link", "mass", "com", *_COM_TENSOR))
         mass = table.number("mass")
         if mass is None:
@@ -212,7 +185,7 @@ def _written_remarks(top: TomlTable, bodies: list[Body]) -> tuple[dict[str, Frac
     tolerances: dict[str, Fraction] = {}
     sources: dict[str, str] = {}
     for key in ("tolerances", "sources"):
-        table = _single(top, key)
+        table = single(top, key)
         for path in () if table is None else table.data:
             assert table is not None
             if not any(path.startswith(f"{n}.") and path[len(n) + 1 :] in _PARAMETERS for n in known):
@@ -257,7 +230,7 @@ class _Row:
 def _bodies(top: TomlTable, root: str) -> list[Body]:
     standard = top.choice("convention", ("modified", "standard")) == "standard"
     rows: list[_Row] = []
-    for table in _array(top, "link"):
+    for table in array(top, "link"):
         previous = rows[-1].body.name if rows else None
         rows.append(_link(table, root, previous, standard))
         if rows[-1].body.name == root:
@@ -310,7 +283,7 @@ def _link(table: TomlTable, root: str, previous: str | None, standard: bool) -> 
         raise table.error("joint is missing: joint = { name = .., type = .., alpha = .., a = .., d = .. }")
     hints = {key: f"{key} belongs to the modified convention" for key in _EXTRA}
     joint.only(("name", "type", "source", *_DH, *(() if standard else _EXTRA), *_LIMITS), hints)
-    kind: JointKind = joint.choice("type", ("revolute", "prismatic", "fixed"))  # type: ignore[assignment]
+    kind: JointKind = joint.choice("type", (*JOINT_TYPES, "fixed"))
     q = joint.name("name", f"{name}_fixed" if kind == "fixed" else None)
     row = _row(joint, q)
     inertia, stated = _inertia(table, name)
@@ -356,7 +329,7 @@ def _limits(joint: TomlTable, kind: JointKind) -> Limits:
             if key in joint:
                 raise joint.error("a fixed joint has no limits", key)
         return Limits()
-    turning = kind == "revolute"
+    turning = kind != "fixed" and joint_type(kind).coordinate_units == ("rad",)
     lower, upper = joint.limit("lower", turning=turning), joint.limit("upper", turning=turning)
     if lower is not None and upper is not None and lower > upper:
         raise joint.error(f"lower ({float(lower):g}) is above upper ({float(upper):g})", "lower")

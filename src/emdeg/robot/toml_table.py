@@ -332,6 +332,35 @@ class TomlTable:
         return Exact.of(float(angle)).number if angle.pi_times else angle.radians
 
 
+def array(top: TomlTable, key: str) -> list[TomlTable]:
+    """The tables [[key]] of a document."""
+    value = top.data.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise top.error(f"write each {key} under its own [[{key}]], with two brackets", key)
+    if len(value) > BUDGET.links:
+        rule = f"it has {len(value)} x [[{key}]]; the budget is {BUDGET.links}"
+        raise TooLarge(rule, file=top.document.file)
+    return [
+        TomlTable(entry, top.document, top.remarks, key, i, body=_label(entry) or f"[[{key}]] number {i + 1}")
+        for i, entry in enumerate(value)
+    ]
+
+
+def _label(entry: Mapping[str, Any]) -> str | None:
+    name = entry.get("name")
+    return name[:64] if isinstance(name, str) and name.isprintable() else None
+
+
+def single(top: TomlTable, key: str) -> TomlTable | None:
+    """The table [key] of a document; None where it has none."""
+    value = top.data.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise top.error(f"{key} must be a table, not {kind_of(value)}", key)
+    return TomlTable(value, top.document, top.remarks, key)
+
+
 def kind_of(value: Any) -> str:
     """What a TOML value is, in words."""
     if isinstance(value, bool):
@@ -351,4 +380,4 @@ def _advice(value: Any, problem: ValueError) -> str:
     return str(problem)
 
 
-__all__ = ["MAX_PARAMETER_TERMS", "Remarks", "TomlTable", "kind_of"]
+__all__ = ["MAX_PARAMETER_TERMS", "Remarks", "TomlTable", "array", "kind_of", "single"]

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from emdeg.algebra import Angle, Exact
 from emdeg.robot.assembly import GRAVITY
-from emdeg.robot.loops_toml import written_loops
 from emdeg.robot.model import BASE, Drive, Frame, Inertia, Joint, Link, Payload, Pose, Robot, Stated, Vector
 from emdeg.robot.transform import of_pose, to_pose
 
@@ -26,8 +25,7 @@ def to_toml(robot: Robot) -> str:
     parts = [_head(robot), *_links(robot)]
     parts += [_table("[[frame]]", _attached(robot, frame)) for frame in _further_frames(robot)]
     parts += [_table("[[payload]]", _payload(payload)) for payload in robot.payloads]
-    if robot.loops is not None:
-        parts += written_loops(robot.loops, robot.links, _root(robot), number, angle, quoted)
+    parts += robot.constraints.to_toml(robot.links, _root(robot))
     if robot.tolerances:
         parts.append(_table("[tolerances]", [(quoted(k), number(v)) for k, v in robot.tolerances.items()]))
     if robot.sources:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.dynamics.formulations import energy
+    from emdeg.dynamics.formulations import energy, rnea_link_frame
     from emdeg.dynamics.formulations.composite_body import mass_matrix
     from emdeg.dynamics.formulations.energy import potential_energy
     from emdeg.dynamics.formulations.extended_body import Extended, Scheme, dyadic_entry, dyadics, extended_bodies
@@ -26,6 +26,6 @@ if TYPE_CHECKING:
         standard_frames,
     )
     from emdeg.dynamics.formulations.newton_euler import efforts_by_newton_euler
-    from emdeg.dynamics.formulations.virtual_work import equations_by_virtual_work, point_partials, turning_partials
+    from emdeg.dynamics.formulations.rnea_link_frame import MOMENTS
 
 on_demand(globals())

@@ -36,7 +36,7 @@ class Coefficients:
 
 def newton_euler_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
     """The coefficients from Newton-Euler runs with unit rates and accelerations; every entry is a run's own."""
-    n, zero, one = mech.n, mech.zero, mech.one
+    n, zero, one = mech.nv, mech.zero, mech.one
     half = mech.algebra.number(Fraction(1, 2))
     rest = [zero] * n
 

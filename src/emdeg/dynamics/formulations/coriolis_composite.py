@@ -15,9 +15,8 @@ from fractions import Fraction
 
 from emdeg.dynamics.formulations.composite_body import composite_inertias
 from emdeg.dynamics.formulations.energy import velocities
-from emdeg.dynamics.mechanism import Frames, Mechanism, links_before, summed_inward
+from emdeg.dynamics.mechanism import Frames, Mechanism, backward_pass, joint_speeds, links_before
 from emdeg.dynamics.spatial import (
-    Axis,
     BodyInertia,
     Mat3,
     Scalar,
@@ -31,24 +30,33 @@ from emdeg.dynamics.spatial import (
     outer,
     second_moments,
     skew,
+    transpose,
     zeros,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
-    """A body's momentum P = sum m a and D = sum m a r^T about the frame's origin."""
+class CoriolisFactor:
+    """B of a body as its momentum P = sum m a and D = sum m a r^T about the frame's origin."""
 
     P: Vec3
     D: Mat3
 
-    def __add__(self, other: Flow) -> Flow:
-        return Flow(add(self.P, other.P), madd(self.D, other.D))
+    def __add__(self, other: CoriolisFactor) -> CoriolisFactor:
+        return CoriolisFactor(add(self.P, other.P), madd(self.D, other.D))
 
-    def to_parent(self, X: Transform) -> Flow:
-        """The flow stated in a child's frame, in the parent's."""
+    def __matmul__(self, m: Spatial) -> Spatial:
+        """B m: the force w x P and the moment tr(D) w - D w of a motion that rotates by w."""
+        return Spatial(m.spread(self.D), m.turn_cross(self.P))
+
+    def turn_weight(self, m: Spatial) -> Vec3:
+        """The rotational part of B^T m."""
+        return add(m.spread(transpose(self.D)), m.cross_slide(self.P))
+
+    def to_parent(self, X: Transform) -> CoriolisFactor:
+        """The factor stated in a child's frame, in the parent's."""
         P = mul(X.R, self.P)
-        return Flow(P, madd(X.turned(self.D), outer(P, X.p)))
+        return CoriolisFactor(P, madd(X.turned(self.D), outer(P, X.p)))
 
 
 def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -59,48 +67,31 @@ def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> lis
 def coriolis_of_motion(mech: Mechanism, frame: Frames, v: Sequence[Spatial]) -> list[list[Scalar]]:
     """C, n x n, of links that move with v; it is linear in v."""
     X, S, I = frame.X, mech.S, composite_inertias(mech, frame)
-    Sd = [v[j].cross(S[j]) for j in range(mech.n)]
-    flow = composite_flows(mech, frame, v)
-    C = zeros(mech.zero, mech.n, mech.n)
-    for j in range(mech.n):
-        F = I[j] @ Sd[j] + _factor_times_axis(flow[j], S[j])
-        G = I[j] @ S[j]
-        H = axis_times_factor(flow[j], S[j])
-        C[j][j] = S[j].dot(F)
+    Sd = [v[j].cross(S[b]) for j, b in joint_speeds(mech)]
+    B = composite_factors(mech, frame, v)
+    C = zeros(mech.zero, mech.nv, mech.nv)
+    for j, b in joint_speeds(mech):
+        F = I[j] @ Sd[b] + B[j] @ S[b]
+        G = I[j] @ S[b]
+        H = B[j].turn_weight(S[b])
+        for a in mech.speeds[j]:
+            C[a][b] = S[a].dot(F)
         for k, i in links_before(mech, j):
             F, G, H = X[k].T @ F, X[k].T @ G, mul(X[k].R, H)
-            C[i][j] = S[i].dot(F)
-            felt = G.dot(Sd[i])
-            C[j][i] = felt + H[2] if S[i].revolute else felt
+            for a in mech.speeds[i]:
+                C[a][b] = S[a].dot(F)
+                C[b][a] = G.dot(Sd[a]) + S[a].turn_dot(H)
     return C
 
 
-def composite_flows(mech: Mechanism, frame: Frames, v: Sequence[Spatial]) -> list[Flow]:
-    """Each link's flow together with that of everything beyond it, in the link's frame."""
+def composite_factors(mech: Mechanism, frame: Frames, v: Sequence[Spatial]) -> list[CoriolisFactor]:
+    """Each link's factor plus those of all links beyond it, in the link's frame."""
     X = frame.X
-    own = [_flow(mech.inertia[i], v[i], mech) for i in range(mech.n)]
-    return summed_inward(mech, own, lambda i, flow: flow.to_parent(X[i]))
+    own = [_factor(mech.inertia[i], v[i], mech) for i in range(mech.n)]
+    return backward_pass(mech, own, lambda i, B: B.to_parent(X[i]))
 
 
-def _flow(body: BodyInertia, v: Spatial, mech: Mechanism) -> Flow:
+def _factor(body: BodyInertia, v: Spatial, mech: Mechanism) -> CoriolisFactor:
     half = mech.algebra.number(Fraction(1, 2))
     P = (body @ v).v
-    return Flow(P, madd(outer(v.v, body.mr), matmul(skew(v.w), second_moments(body.J, half))))
-
-
-def _factor_times_axis(flow: Flow, S: Axis) -> Spatial:
-    """B S: the force z x P and the moment tr(D) z - D z of a turn about z; a slide feels nothing."""
-    zero = S.w[0]
-    if not S.revolute:
-        none = (zero, zero, zero)
-        return Spatial(none, none)
-    P, D = flow.P, flow.D
-    return Spatial((-D[0][2], -D[1][2], D[0][0] + D[1][1]), (-P[1], P[0], zero))
-
-
-def axis_times_factor(flow: Flow, S: Axis) -> Vec3:
-    """B^T S: what a turn w at the other joint is weighted with."""
-    P, D = flow.P, flow.D
-    if S.revolute:  # tr(D) z - D^T z
-        return (-D[2][0], -D[2][1], D[0][0] + D[1][1])
-    return (P[1], -P[0], S.w[0])  # P x z
+    return CoriolisFactor(P, madd(outer(v.v, body.mr), matmul(skew(v.w), second_moments(body.J, half))))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from emdeg.algebra import Dual, derivative
-from emdeg.dynamics.mechanism import Frames, Mechanism, Position, frames, seeded
+from emdeg.dynamics.mechanism import Frames, Mechanism, Position, frames, seed_duals
 from emdeg.dynamics.spatial import Scalar, total
 
 
@@ -18,9 +18,9 @@ def inverse_dynamics_derivatives(
     inverse_dynamics: Callable[[Mechanism, Frames, Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]],
 ) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
     """(dtau/dq, dtau/dqd), each n x n, of any inverse dynamics."""
-    n, zero, one = mech.n, mech.zero, mech.one
+    n, zero, one = mech.nv, mech.zero, mech.one
     rates = [Dual(v, {n + k: one}) for k, v in enumerate(qd)]
-    tau = inverse_dynamics(mech, frames(mech, seeded(mech, position)), rates, qdd)
+    tau = inverse_dynamics(mech, frames(mech, seed_duals(mech, position)), rates, qdd)
     by_q = [[derivative(t, k, zero) for k in range(n)] for t in tau]
     by_qd = [[derivative(t, n + k, zero) for k in range(n)] for t in tau]
     return by_q, by_qd
@@ -30,7 +30,7 @@ def christoffel_symbols(
     mech: Mechanism, position: Sequence[Position], mass_matrix: Callable[[Mechanism, Frames], list[list[Scalar]]]
 ) -> list[list[list[Scalar]]]:
     """beta[k][i][j] = (d_k M_ij + d_j M_ik - d_i M_jk) / 2 from the derivatives of any mass matrix."""
-    return symbols_of(mass_matrix(mech, frames(mech, seeded(mech, position))), mech)
+    return symbols_of(mass_matrix(mech, frames(mech, seed_duals(mech, position))), mech)
 
 
 def symbols_of(M: Sequence[Sequence[Scalar]], mech: Mechanism) -> list[list[list[Scalar]]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from emdeg.dynamics.mechanism import Frames, Mechanism, carried_outward, in_base
+from emdeg.dynamics.mechanism import Frames, Mechanism, forward_pass, in_base, joint_speeds
 from emdeg.dynamics.spatial import BodyInertia, Scalar, Spatial, Transform, Vec3, add, dot, mul, scale, total, zeros
 
 
@@ -19,7 +19,7 @@ def kinetic_energy(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> Scal
     half = mech.algebra.number(Fraction(1, 2))
     v = velocities(mech, frame, qd)
     bodies = [(mech.inertia[i] @ v[i]).dot(v[i]) for i in range(mech.n)]
-    drives = [mech.drive[i] * qd[i] * qd[i] for i in range(mech.n)]
+    drives = [drive * v * v for drive, v in zip(mech.drive, qd)]
     return half * total(bodies + drives)
 
 
@@ -45,17 +45,30 @@ def momentum(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> tuple[Vec3
 
 
 Partials = tuple[Mapping[int, Spatial], ...]
-"""Per link, in its own frame: joint -> a motion; joints that do not move the link are absent."""
+"""Per link, in its own frame: speed -> a motion; speeds that do not move the link are absent."""
 
 
-def velocities(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> tuple[Spatial, ...]:
-    """v_i = X_i v_parent + S_i qd_i [rad/s, m/s]."""
-    X, S = frame.X, mech.S
-    return carried_outward(mech, mech.still, lambda i, v: X[i] @ v + S[i] * qd[i])
+def velocities(
+    mech: Mechanism, frame: Frames, qd: Sequence[Scalar], known: Mapping[int, Vec3] | None = None
+) -> tuple[Spatial, ...]:
+    """v_i = X_i v_parent + S_i qd_i [rad/s, m/s]; `known` are angular velocities that need not be computed."""
+    X, given = frame.X, known or {}
+
+    def step(i: int, before: Spatial) -> Spatial:
+        v = X[i] @ before + mech.joint_motion(i, qd)
+        return Spatial(given[i], v.v) if i in given else v
+
+    return forward_pass(mech, mech.still, step)
+
+
+def velocity_product(mech: Mechanism, i: int, v: Spatial, qd: Sequence[Scalar]) -> Spatial:
+    """v x S_i qd_i of link i, which moves with v: how its joint's motion changes as the axes move with the link."""
+    products = [v.cross(mech.S[k]) * qd[k] for k in mech.speeds[i]]
+    return total(products) if products else mech.still
 
 
 def partial_velocities(mech: Mechanism, frame: Frames) -> Partials:
-    """How each joint at unit rate moves each link: v_i = sum of partials[i][k] qd_k.
+    """How each unit speed moves each link: v_i = sum of partials[i][k] qd_k.
 
     (Kane and Levinson (23), (44); Burdick (4), (5), (7).)
     """
@@ -64,14 +77,18 @@ def partial_velocities(mech: Mechanism, frame: Frames) -> Partials:
 
 def partial_velocity_rates(mech: Mechanism, frame: Frames, v: Sequence[Spatial]) -> Partials:
     """The rates of `partial_velocities` as the links move with v: an axis is fixed in its link, S' = v x S."""
-    return _carried(mech, frame, [v[k].cross(S) for k, S in enumerate(mech.S)])
+    return _carried(mech, frame, [v[i].cross(mech.S[k]) for i, k in joint_speeds(mech)])
 
 
 def _carried(mech: Mechanism, frame: Frames, own: Sequence[Spatial]) -> Partials:
-    """Each joint's motion, stated in its own link's frame, in the frames of all links beyond it."""
+    """Each speed's motion, stated in its own link's frame, in the frames of all links beyond it."""
     X = frame.X
     nothing: Mapping[int, Spatial] = {}
-    return carried_outward(mech, nothing, lambda i, before: {k: X[i] @ m for k, m in before.items()} | {i: own[i]})
+
+    def step(i: int, before: Mapping[int, Spatial]) -> Mapping[int, Spatial]:
+        return {k: X[i] @ m for k, m in before.items()} | {k: own[k] for k in mech.speeds[i]}
+
+    return forward_pass(mech, nothing, step)
 
 
 def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:
@@ -79,7 +96,7 @@ def coriolis_matrix(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> lis
     half = mech.algebra.number(Fraction(1, 2))
     v = velocities(mech, frame, qd)
     J, Jd = partial_velocities(mech, frame), partial_velocity_rates(mech, frame, v)
-    C = zeros(mech.zero, mech.n, mech.n)
+    C = zeros(mech.zero, mech.nv, mech.nv)
     for i, I in enumerate(mech.inertia):
         for b in J[i]:
             force = I @ Jd[i][b] + _twice_B(I, v[i], J[i][b]) * half

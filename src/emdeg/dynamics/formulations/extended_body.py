@@ -109,8 +109,8 @@ class Chain:
         """Whether joints p and p + 1 are revolute and parallel: z_p = z_{p+1} (Burdick (22))."""
         if p + 1 >= self.mech.n or not (self.mech.revolute[p] and self.mech.revolute[p + 1]):
             return False
-        step = self.mech.step[p + 1]
-        return step.alpha is None and step.beta is None
+        place = self.mech.dh[p + 1]
+        return place.alpha is None and place.beta is None
 
 
 NameBody = Callable[[int, Extended], Extended]

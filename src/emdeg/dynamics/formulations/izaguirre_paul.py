@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from emdeg.dynamics.formulations.composite_body import composite_inertias
 from emdeg.dynamics.formulations.energy import partial_velocities
-from emdeg.dynamics.mechanism import Frames, Mechanism, carried_outward
+from emdeg.dynamics.mechanism import Frames, Mechanism, forward_pass
 from emdeg.dynamics.spatial import Scalar, Spatial, tmul, zeros
 
 
@@ -27,7 +27,7 @@ def inertial_coefficients(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
 
 def gravitational_coefficients(mech: Mechanism, frame: Frames) -> list[Scalar]:
     """D_i: the weight of everything beyond joint i against the momentum that the joint gives it."""
-    down = carried_outward(mech, mech.gravity, lambda i, g: tmul(frame.R[i], g))
+    down = forward_pass(mech, mech.gravity, lambda i, g: tmul(frame.R[i], g))
     still = mech.still.w
     return [-Spatial(still, down[i]).dot(momentum) for i, momentum in enumerate(_momenta(mech, frame))]
 

@@ -26,43 +26,41 @@ def homogeneous(R: Mat3, p: Vec3, zero: Scalar, one: Scalar) -> list[list[Scalar
 
 
 def jacobian(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
-    """6 x n: the tool's velocity (rows 1-3) and angular velocity (4-6) in base axes per joint rate."""
-    zero = mech.zero
-    J = zeros(zero, 6, mech.n)
+    """6 x n: the tool's velocity (rows 1-3) and angular velocity (4-6) in base axes per speed."""
+    J = zeros(mech.zero, 6, mech.nv)
     world = in_base(mech, frame)
     _, p_tool = tool_pose(mech, frame)
-    for k in path(mech, mech.tool_link):
-        z = column(world.R[k], 2)
-        if mech.revolute[k]:
-            _set_column(J, k, cross(z, sub(p_tool, world.p[k])), z)
-        else:
-            _set_column(J, k, z, (zero, zero, zero))
+    for i in path(mech, mech.tool_link):
+        arm = sub(p_tool, world.p[i])
+        for k in mech.speeds[i]:
+            S = mech.S[k].rotated(world.R[i])
+            _set_column(J, k, add(S.v, cross(S.w, arm)), S.w)
     return J
 
 
 def gradient_of_pose(
     mech: Mechanism, frame: Frames, pose: tuple[Mat3, Vec3], weights: tuple[Mat3, Vec3]
 ) -> list[Scalar]:
-    """The derivative of the sum of weight times entry, over R and p of the tool's pose, by each joint's position.
+    """The derivative of the sum of weight times entry, over R and p of the tool's pose, along each speed's axis.
 
-    As efforts: weights are a force at the tool and a couple. Force first, they go outwards as motions do.
+    The weights act as a force at the tool and a couple. Force first, they are transformed outwards as motions are.
     """
-    gradient = zeros(mech.zero, mech.n)
+    gradient = zeros(mech.zero, mech.nv)
     (R, p), (turning, force) = pose, weights
     moment = cross(p, force)
     for j in range(3):
         moment = add(moment, cross(column(R, j), column(turning, j)))
     wrench = Transform(*mech.base) @ Spatial(force, moment)
-    for k in path(mech, mech.tool_link):
-        wrench = frame.X[k] @ wrench
-        gradient[k] = wrench.v[2] if mech.revolute[k] else wrench.w[2]
+    for i in path(mech, mech.tool_link):
+        wrench = frame.X[i] @ wrench
+        for k in mech.speeds[i]:
+            gradient[k] = mech.S[k].dot(Spatial(wrench.v, wrench.w))
     return gradient
 
 
 def jacobian_rate(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[list[Scalar]]:
     """6 x n: the time derivative of `jacobian` along qd."""
-    zero = mech.zero
-    Jd = zeros(zero, 6, mech.n)
+    Jd = zeros(mech.zero, 6, mech.nv)
     links = path(mech, mech.tool_link)
     if not links:
         return Jd
@@ -73,14 +71,13 @@ def jacobian_rate(mech: Mechanism, frame: Frames, qd: Sequence[Scalar]) -> list[
     origin = {k: mul(world.R[k], v[k].v) for k in links}
     last = links[-1]
     v_tool = add(origin[last], cross(omega[last], sub(p_tool, world.p[last])))
-    for k in links:
-        z = column(world.R[k], 2)
-        zd = cross(omega[k], z)
-        if mech.revolute[k]:
-            linear = add(cross(zd, sub(p_tool, world.p[k])), cross(z, sub(v_tool, origin[k])))
-            _set_column(Jd, k, linear, zd)
-        else:
-            _set_column(Jd, k, zd, (zero, zero, zero))
+    for i in links:
+        for k in mech.speeds[i]:
+            S = mech.S[k].rotated(world.R[i])
+            wd, vd = cross(omega[i], S.w), cross(omega[i], S.v)
+            if mech.S[k].turns:
+                vd = add(vd, add(cross(wd, sub(p_tool, world.p[i])), cross(S.w, sub(v_tool, origin[i]))))
+            _set_column(Jd, k, vd, wd)
     return Jd
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from emdeg.dynamics.formulations.coefficients import Coefficients
-from emdeg.dynamics.mechanism import Frames, Mechanism, inward, joint_place, outward, path
+from emdeg.dynamics.mechanism import Frames, Mechanism, inward, outward, path
 from emdeg.dynamics.spatial import (
     BodyInertia,
     Mat3,
@@ -110,12 +110,12 @@ def standard_frames(mech: Mechanism, last: tuple[Mat3, Vec3]) -> tuple[Mat4, ...
     """
     if any(parent != i - 1 for i, parent in enumerate(mech.parent)):
         raise NotSerial("standard Denavit-Hartenberg frames are for serial robots; this one branches")
-    if any(step.beta is not None for step in mech.step[1:]):  # the base may stand as it likes on joint 1's axis
+    if any(place.beta is not None for place in mech.dh[1:]):  # the base may stand as it likes on joint 1's axis
         raise NotSerial(
             "its joints have no standard Denavit-Hartenberg frames: two axes are almost parallel (beta), so that their "
             "common normal is far away"
         )
-    places = (joint_place(step, mech.zero, mech.one) for step in mech.step)
+    places = (place.axis_frame(mech.zero, mech.one) for place in mech.dh)
     return tuple(homogeneous4(*place, mech) for place in (*places, last))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from emdeg.dynamics.mechanism import Frames, Mechanism, carried_outward, summed_inward
+from emdeg.dynamics.mechanism import Frames, Mechanism, backward_pass, forward_pass
 from emdeg.dynamics.spatial import (
     BodyInertia,
     Mat3,
@@ -44,9 +44,9 @@ def efforts_by_luh_walker_paul(
     """tau, the joint torques [N m] and forces [N] of the motion qd, qdd."""
     still = mech.still.v
     start = Moving(still, still, neg(mech.gravity) if gravity else still)
-    moves = carried_outward(mech, start, lambda i, before: _next(mech, frame, i, before, qd[i], qdd[i]))
+    moves = forward_pass(mech, start, lambda i, before: _next(mech, frame, i, before, qd[i], qdd[i]))
     own = [_wrench(body, moving) for body, moving in zip(mech.inertia, moves)]
-    f = summed_inward(mech, own, lambda i, f: frame.X[i].T @ f)
+    f = backward_pass(mech, own, lambda i, f: frame.X[i].T @ f)
     return tuple(mech.S[i].dot(f[i]) + mech.drive[i] * qdd[i] for i in range(mech.n))
 
 

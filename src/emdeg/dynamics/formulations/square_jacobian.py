@@ -12,10 +12,10 @@ from itertools import pairwise
 from emdeg.algebra.linear import Matrix, adjugate_of, determinant_of
 from emdeg.dynamics.formulations.kinematics import tool_pose
 from emdeg.dynamics.mechanism import Frames, Mechanism, in_base, path
-from emdeg.dynamics.spatial import Mat3, Scalar, Vec3, add, column, cross, matmul, mul, sub, tmul, total, transpose
+from emdeg.dynamics.spatial import Mat3, Scalar, Vec3, add, cross, matmul, mul, sub, tmul, total, transpose
 
 
-def motions_seen_from(mech: Mechanism, frame: Frames, link: int) -> Matrix:
+def jacobian_in_link_frame(mech: Mechanism, frame: Frames, link: int) -> Matrix:
     """6 x 6: velocity (rows 1-3) of the tool's link at the origin of `link`, its angular velocity; axes of `link`."""
     zero, one = mech.zero, mech.one
     links = path(mech, mech.tool_link)
@@ -29,20 +29,21 @@ def motions_seen_from(mech: Mechanism, frame: Frames, link: int) -> Matrix:
         R[inner] = matmul(R[outer], transpose(frame.R[outer])) if outer != link else transpose(frame.R[outer])
         p[inner] = sub(p[outer], mul(R[inner], frame.p[outer]))
     columns = []
-    for k in links:
-        z = column(R[k], 2)
-        columns.append((*cross(p[k], z), *z) if mech.revolute[k] else (*z, zero, zero, zero))
+    for i in links:
+        for k in mech.speeds[i]:
+            S = mech.S[k].rotated(R[i])
+            columns.append((*add(S.v, cross(p[i], S.w)), *S.w))
     return [list(row) for row in zip(*columns)]
 
 
 def jacobian_determinant(mech: Mechanism, frame: Frames, link: int) -> Scalar:
     """det J of the tool's 6 x 6 Jacobian [m^3], seen from a link."""
-    return determinant_of(motions_seen_from(mech, frame, link), dot_of(mech.zero))
+    return determinant_of(jacobian_in_link_frame(mech, frame, link), dot_of(mech.zero))
 
 
 def inverse_jacobian(mech: Mechanism, frame: Frames, link: int) -> Matrix:
     """J^-1: qd = J^-1 (v, omega), v of the tool's origin, base axes; seen from a link, then moved."""
-    adjugate, det = adjugate_of(motions_seen_from(mech, frame, link), mech.one, dot_of(mech.zero))
+    adjugate, det = adjugate_of(jacobian_in_link_frame(mech, frame, link), mech.one, dot_of(mech.zero))
     world = in_base(mech, frame)
     R = world.R[link]
     lever = tmul(R, sub(tool_pose(mech, frame)[1], world.p[link]))

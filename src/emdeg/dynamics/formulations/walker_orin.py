@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from emdeg.dynamics.formulations.composite_body import mass_matrix as composite_mass_matrix
 from emdeg.dynamics.formulations.luh_walker_paul import efforts_by_luh_walker_paul
-from emdeg.dynamics.mechanism import Frames, Mechanism, carried_outward, path, summed_inward
+from emdeg.dynamics.mechanism import Frames, Mechanism, backward_pass, forward_pass, path
 from emdeg.dynamics.spatial import Scalar, Spatial, total, zeros
 
 Matrix = list[list[Scalar]]
@@ -35,9 +35,9 @@ def half_columns(mech: Mechanism, frame: Frames) -> Matrix:
         def step(i: int, a: Spatial, j: int = j, beyond: Sequence[bool] = beyond) -> Spatial:
             return (S[i] * mech.one if i == j else X[i] @ a) if beyond[i] else mech.still
 
-        a = carried_outward(mech, mech.still, step)
+        a = forward_pass(mech, mech.still, step)
         own = [mech.inertia[i] @ a[i] if beyond[i] else mech.still for i in range(n)]
-        f = summed_inward(
+        f = backward_pass(
             mech, own, lambda i, f, j=j, beyond=beyond: X[i].T @ f if beyond[i] and i != j else mech.still
         )
         for i in range(j, n):

@@ -6,7 +6,7 @@ from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
     from emdeg.dynamics.functions import numeric
-    from emdeg.dynamics.functions.catalogue import CATALOGUE, FUNCTIONS, law_name
+    from emdeg.dynamics.functions.catalogue import CATALOGUE, FUNCTIONS
     from emdeg.dynamics.functions.derived import (
         COTANGENT,
         PROBE,

@@ -1,15 +1,15 @@
 """THE CATALOGUE: every function of a model, once.
 
 Numbers, programs and proofs are runs of the same entry over arrays, over a tracer and over a prime field. To add a
-function: one entry here. To add a formulation: one line in an entry's `formulations`.
+function: one entry here. To add a formulation: one line in an entry's `formulations`. The entries here are those of
+trees; an extension adds the implementations of its kind of mechanism, and functions that only this has (`Kind`).
 """
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
+from functools import lru_cache
 from typing import Any
 
 from emdeg.algebra import derivative
@@ -20,14 +20,12 @@ from emdeg.dynamics.functions.names import RUBBING, WITH_FRICTION
 from emdeg.dynamics.state import TREE, Balance, Outputs
 from emdeg.dynamics.trees import classical
 from emdeg.dynamics.trees import functions as of_trees
-from emdeg.loops import functions as of_loops
-from emdeg.loops import margins
-from emdeg.loops.kind import CLOSED_LOOPS
+from emdeg.robot import Kind, known_kinds, resolved
 
 EFFORT = "N m, N"
 INERTIA = "kg m^2, kg m, kg"
 MOMENTUM = "kg m^2/s, kg m/s"
-tree, loops = TREE.name, CLOSED_LOOPS.name
+tree = TREE.name
 
 _ALL = (
     Function(
@@ -50,11 +48,7 @@ _ALL = (
                 reference=("M qdd + C qd + dV/dq", of_trees.inverse_dynamics_from_matrices),
                 searched=("Newton-Euler",),
                 rotors=of_trees.inverse_dynamics,
-            ),
-            loops: Ways(
-                {"reduction": of_loops.inverse_dynamics, "legs of rods": of_loops.inverse_dynamics_by_legs},
-                reference=("virtual work", of_loops.inverse_dynamics_by_work),
-                plain=("reduction", "legs of rods"),
+                jacobian=("inverse_dynamics_derivatives", "mass_matrix"),
             ),
         },
     ),
@@ -77,11 +71,8 @@ _ALL = (
                 numbers=of_trees.accelerations_of_articulated_bodies,
                 rotors=of_trees.forward_dynamics,
                 balance=of_trees.balance_of_efforts,
-            ),
-            loops: Ways(
-                {"reduction": of_loops.forward_dynamics},
-                reference=("virtual work", of_loops.forward_dynamics_by_work),
-                balance=of_loops.balance_of_efforts,
+                solves=("inverse_dynamics", "mass_matrix"),
+                jacobian=("forward_dynamics_derivatives",),
             ),
         },
         divides=True,
@@ -107,10 +98,6 @@ _ALL = (
                 searched=("composite bodies", "Lagrange"),
                 rotors=of_trees.mass_matrix,
             ),
-            loops: Ways(
-                {"reduction": of_loops.mass_matrix},
-                reference=("virtual work", of_loops.mass_matrix_by_work),
-            ),
         },
     ),
     Function(
@@ -131,10 +118,6 @@ _ALL = (
                 numbers=of_trees.coriolis_by_bodies,
                 rotors=of_trees.coriolis_with_rotors,
             ),
-            loops: Ways(
-                {"reduction": of_loops.coriolis_matrix},
-                reference=("derivatives of the mass matrix of virtual work", of_loops.coriolis_from_derivatives),
-            ),
         },
     ),
     Function(
@@ -149,7 +132,6 @@ _ALL = (
                 searched=("Newton-Euler",),
                 rotors=of_trees.bias,
             ),
-            loops: Ways({"reduction": of_loops.bias}, reference=("virtual work", of_loops.bias_by_work)),
         },
     ),
     Function(
@@ -163,7 +145,6 @@ _ALL = (
                 reference=("dV/dq", of_trees.gravity_from_potential),
                 searched=("Newton-Euler",),
             ),
-            loops: Ways({"reduction": of_loops.gravity}, reference=("virtual work", of_loops.gravity_by_work)),
         },
     ),
     Function(
@@ -188,10 +169,6 @@ _ALL = (
                 searched=("Lagrange", "extended bodies"),
                 numbers=of_trees.elements_at_unit_rates,
             ),
-            loops: Ways(
-                {"reduction": of_loops.elements},
-                reference=("virtual work and derivatives of its mass matrix", of_loops.elements_from_derivatives),
-            ),
         },
     ),
     Function(
@@ -205,10 +182,6 @@ _ALL = (
                 reference=("product of poses from the tool inwards", of_trees.pose_from_tool),
                 gradient=of_trees.gradient_of_pose,
             ),
-            loops: Ways(
-                {"from the base outwards": of_trees.forward_kinematics},
-                reference=("product of poses from the tool inwards", of_trees.pose_from_tool),
-            ),
         },
         regroups=False,
     ),
@@ -218,11 +191,10 @@ _ALL = (
         ("q",),
         (Output("T_links", ("links", "4", "4"), "1, m"),),
         {
-            kind: Ways(
+            tree: Ways(
                 {"from the base outwards": of_trees.link_transforms},
                 reference=("product of poses from each link inwards", of_trees.poses_from_links),
-            )
-            for kind in (tree, loops)
+            ),
         },
         regroups=False,
     ),
@@ -235,10 +207,6 @@ _ALL = (
             tree: Ways(
                 {"axes and arms": of_trees.jacobian},
                 reference=("derivatives of the pose", of_trees.jacobian_from_pose),
-            ),
-            loops: Ways(
-                {"reduction": of_loops.jacobian},
-                reference=("derivatives of the pose through the closure", of_loops.jacobian_from_pose),
             ),
         },
         regroups=False,
@@ -253,55 +221,6 @@ _ALL = (
                 {"axes and arms": of_trees.jacobian_rate},
                 reference=("derivative of the Jacobian", of_trees.jacobian_rate_from_jacobian),
             ),
-            loops: Ways(
-                {"reduction": of_loops.jacobian_rate},
-                reference=("derivatives of the Jacobian through the closure", of_loops.jacobian_rate_from_jacobian),
-            ),
-        },
-        regroups=False,
-    ),
-    Function(
-        "drive_jacobian",
-        "the driven joints' rates per coordinate's",
-        ("q",),
-        (Output("J_drive", ("n", "n"), "1, 1/m, m", (0,)),),
-        {
-            loops: Ways(
-                {"reduction": of_loops.drive_jacobian},
-                reference=(
-                    "derivatives of the joints' positions through the closure",
-                    of_loops.drive_jacobian_from_positions,
-                ),
-            ),
-        },
-        regroups=False,
-    ),
-    Function(
-        "drive_rates",
-        "the driven joints' rates",
-        ("q", "qd"),
-        (Output("v", ("n",), "rad/s, m/s", (0,)),),
-        {
-            loops: Ways(
-                {"reduction": of_loops.drive_rates},
-                reference=(
-                    "derivatives of the joints' positions through the closure",
-                    of_loops.drive_rates_from_positions,
-                ),
-            ),
-        },
-        regroups=False,
-    ),
-    Function(
-        "closure",
-        "how far every loop is from where it cannot close: 1 at most, 0 at a dead point, below 0 (or NaN) out of reach",
-        ("q",),
-        (Output("closure", ("loops",), "1"),),
-        {
-            loops: Ways(
-                {"what roots ask for": margins.margins},
-                reference=("angles between links", margins.margins_from_positions),
-            ),
         },
         regroups=False,
     ),
@@ -314,10 +233,6 @@ _ALL = (
             tree: Ways(
                 {"body by body": of_trees.regressor},
                 reference=("M qdd + C qd + dV/dq of unit parameters", of_trees.regressor_by_columns),
-            ),
-            loops: Ways(
-                {"reduction": of_loops.regressor},
-                reference=("virtual work of unit parameters", of_loops.regressor_by_work),
             ),
         },
         regroups=False,
@@ -339,10 +254,6 @@ _ALL = (
                 reference=("derivatives of M qdd + C qd + g", of_trees.derivatives_of_matrices),
                 plain=("dual numbers through Newton-Euler", "composite bodies"),
                 searched=("composite bodies",),
-            ),
-            loops: Ways(
-                {"dual numbers through the reduction": of_loops.inverse_dynamics_derivatives},
-                reference=("derivatives of virtual work through the closure", of_loops.derivatives_of_work),
             ),
         },
         slopes=1,
@@ -367,13 +278,6 @@ _ALL = (
                 searched=("composite bodies",),
                 reference=("derivatives of articulated bodies", of_trees.derivatives_of_articulated_bodies),
             ),
-            loops: Ways(
-                {"from those of the efforts": of_loops.forward_dynamics_derivatives},
-                reference=(
-                    "derivatives of virtual work's accelerations through the closure",
-                    of_loops.derivatives_of_accelerations_by_work,
-                ),
-            ),
         },
         divides=True,
         slopes=1,
@@ -388,10 +292,6 @@ _ALL = (
                 {"body by body": of_trees.kinetic_energy},
                 reference=("qd.M qd / 2", of_trees.energy_from_matrix),
             ),
-            loops: Ways(
-                {"reduction": of_loops.kinetic_energy},
-                reference=("virtual work", of_loops.kinetic_energy_by_work),
-            ),
         },
         regroups=False,
     ),
@@ -404,10 +304,6 @@ _ALL = (
             tree: Ways(
                 {"body by body": of_trees.potential_energy},
                 reference=("composite bodies", of_trees.potential_of_composites),
-            ),
-            loops: Ways(
-                {"reduction": of_loops.potential_energy},
-                reference=("body by body, rods as points", of_loops.potential_energy_of_bodies),
             ),
         },
         regroups=False,
@@ -422,10 +318,6 @@ _ALL = (
                 {"body by body": of_trees.momentum},
                 reference=("composite bodies", of_trees.momentum_of_composites),
             ),
-            loops: Ways(
-                {"reduction": of_loops.momentum},
-                reference=("derivatives of bodies' places through the closure", of_loops.momentum_of_points),
-            ),
         },
         regroups=False,
     ),
@@ -436,7 +328,6 @@ _ALL = (
         (Output("p", ("n",), MOMENTUM),),
         {
             tree: Ways({"Newton-Euler": of_trees.momenta}, reference=("M qd", of_trees.momenta_from_matrix)),
-            loops: Ways({"reduction": of_loops.momenta}, reference=("virtual work", of_loops.momenta_by_work)),
         },
     ),
     Function(
@@ -450,7 +341,6 @@ _ALL = (
                 reference=("articulated bodies", of_trees.velocities_of_articulated_bodies),
                 balance=of_trees.balance_of_momenta,
             ),
-            loops: Ways({"reduction": of_loops.velocities}, reference=("virtual work", of_loops.velocities_by_work)),
         },
         divides=True,
     ),
@@ -463,10 +353,6 @@ _ALL = (
             tree: Ways(
                 {"Newton-Euler": of_trees.momentum_rates},
                 reference=("derivatives of the energies", of_trees.momentum_rates_from_energies),
-            ),
-            loops: Ways(
-                {"reduction": of_loops.momentum_rates},
-                reference=("derivatives of the kinetic energy", of_loops.momentum_rates_from_energy),
             ),
         },
     ),
@@ -520,12 +406,12 @@ def _balance_with_friction(balance: Callable[[Any, Outputs], Balance], lost: Run
     return rubbed
 
 
-def _rubbing(entry: Function) -> Function:
+def _rubbing(entry: Function, named: Mapping[str, Function]) -> Function:
     """A function of efforts with friction in it."""
     acts = "tau" in entry.inputs
 
     def rubbing(kind: str, ways: Ways) -> Ways:
-        law = _LAWS[law_name(entry.name, kind)].ways[kind]
+        law = named[ways.law].ways[kind]
         (lost,) = law.formulations.values()
         title, reference = ways.reference
         return replace(
@@ -533,6 +419,8 @@ def _rubbing(entry: Function) -> Function:
             formulations={name: _with_friction(run, lost, acts) for name, run in ways.formulations.items()},
             reference=(f"{title}, and friction {law.reference[0]}", _with_friction(reference, law.reference[1], acts)),
             searched=(),
+            solves=(),
+            jacobian=(),
             numbers=None if ways.numbers is None else _with_friction(ways.numbers, lost, acts),
             rotors=None if ways.rotors is None else _with_friction(ways.rotors, lost, acts),
             balance=None if ways.balance is None else _balance_with_friction(ways.balance, lost),
@@ -547,12 +435,6 @@ def _rubbing(entry: Function) -> Function:
     )
 
 
-def law_name(function: str, kind: str) -> str:
-    """Which law a function with friction has in it: the motors', or the coordinates' if its efforts are theirs."""
-    along = function.removesuffix(WITH_FRICTION) == "bias" and kind == loops
-    return "generalized_friction" if along else "friction"
-
-
 _FRICTION = Function(
     "friction",
     "the efforts of the driven joints that overcome every joint's friction; zero at rest",
@@ -560,31 +442,9 @@ _FRICTION = Function(
     (Output("tau", ("n",), EFFORT, (0,)),),
     {
         tree: Ways({"by joints": of_trees.friction}, reference=("term by term", of_trees.friction_by_terms)),
-        loops: Ways(
-            {"by joints": of_loops.friction},
-            reference=("term by term, rates from derivatives through the closure", of_loops.friction_from_positions),
-            inputs=("q", "qd"),
-        ),
     },
     rubs=True,
 )
-_GENERALIZED = Function(
-    "generalized_friction",
-    "the coordinates' efforts that overcome every joint's friction; zero at rest",
-    ("q", "qd"),
-    (Output("f", ("n",), EFFORT),),
-    {
-        loops: Ways(
-            {"by joints": of_loops.generalized_friction},
-            reference=(
-                "term by term, rates from derivatives through the closure",
-                of_loops.generalized_friction_from_positions,
-            ),
-        ),
-    },
-    rubs=True,
-)
-_LAWS = {entry.name: entry for entry in (_FRICTION, _GENERALIZED)}
 _SEEN_FROM = {f"seen from link {place + 1}": place for place in (2, 3, 4, 1)}
 _SQUARE = (
     Function(
@@ -619,21 +479,48 @@ _SQUARE = (
         square=True,
     ),
 )
-_NAMED = {entry.name: entry for entry in _ALL}
-FUNCTIONS: Mapping[str, Function] = {
-    entry.name: entry for entry in (*_ALL, *_SQUARE, *_LAWS.values(), *(_rubbing(_NAMED[name]) for name in RUBBING))
-}
-"""Name -> function, in the order in which people are told of them."""
+_CORE = (*_ALL, *_SQUARE, _FRICTION)
 
 
-class _WithDerivatives(ChainMap[str, Function]):
-    """The functions first, then their derivatives; what joins the functions is here too."""
+@lru_cache(maxsize=8)
+def _functions(known: tuple[Kind, ...]) -> dict[str, Function]:
+    """Every function for these kinds of mechanism, in the order in which people are told of them."""
+    named = {entry.name: entry for entry in _CORE}
+    for kind in known:
+        for name, ways in resolved(kind.implementations).items():
+            named[name] = replace(named[name], ways={**named[name].ways, kind.name: ways})
+        for before, own in resolved(kind.functions):
+            order = list(named)
+            place = order.index(before) + 1
+            named[own.name] = own
+            named = {name: named[name] for name in (*order[:place], own.name, *order[place:])}
+    return named | {entry.name: entry for entry in (_rubbing(named[name], named) for name in RUBBING)}
+
+
+@lru_cache(maxsize=8)
+def _with_derivatives(known: tuple[Kind, ...]) -> dict[str, Function]:
+    """The functions first, then their derivatives."""
+    own = _functions(known)
+    return own | {one.name: one for entry in own.values() if entry.differentiable for one in derivatives_of(entry)}
+
+
+class Registry(Mapping[str, Function]):
+    """Functions by name, with what the kinds of mechanism that are registered now say of them."""
+
+    def __init__(self, of: Callable[[tuple[Kind, ...]], dict[str, Function]]) -> None:
+        self._of = of
+
+    def __getitem__(self, name: str) -> Function:
+        return self._of(known_kinds())[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys(chain(*self.maps)))
+        return iter(self._of(known_kinds()))
+
+    def __len__(self) -> int:
+        return len(self._of(known_kinds()))
 
 
-CATALOGUE: Mapping[str, Function] = _WithDerivatives(
-    FUNCTIONS, {one.name: one for entry in FUNCTIONS.values() if entry.differentiable for one in derivatives_of(entry)}
-)
+FUNCTIONS: Mapping[str, Function] = Registry(_functions)
+"""Name -> function, in the order in which people are told of them."""
+CATALOGUE: Mapping[str, Function] = Registry(_with_derivatives)
 """The same with the derivatives of each: `<f>_jvp`, `<f>_vjp`, `<f>_hvp` and `<f>_hessian`."""

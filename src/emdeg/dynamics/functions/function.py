@@ -69,7 +69,10 @@ class Ways:
     is what doubles run, by default the first formulation; `rotors` the same with gyroscopic terms. `balance` is what
     the outputs satisfy, where a function is the solution of an equation. `inputs` are what this kind takes, where that
     is not what the function says. `gradient`, of a state, the outputs and weights of theirs row by row, is that of the
-    weighted sum in all inputs, where a way is known that is shorter than sweeping back over a formulation.
+    weighted sum in all inputs, where a way is known that is shorter than sweeping back over a formulation. `law` is the
+    function that says which of its efforts friction takes. `solves` are the functions f and A of x and y where the
+    outputs solve f(x, y) = tau, linear in y with the matrix A; `jacobian` those that together are its Jacobian by all
+    inputs.
     """
 
     formulations: Mapping[str, Run]
@@ -81,6 +84,9 @@ class Ways:
     balance: Callable[[Any, Outputs], Balance] | None = None
     inputs: tuple[str, ...] = ()
     gradient: Callable[[Any, Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]] | None = None
+    law: str = "friction"
+    solves: tuple[str, ...] = ()
+    jacobian: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         first = next(iter(self.formulations))

@@ -1,9 +1,4 @@
-"""Entries of the catalogue by name, for a robot of either kind; what is wrong where there is none.
-
-This is the one place that asks whether a robot has closed loops. A free base would be one more kind: its q holds a
-position and an orientation, its speeds a twist; the methods `size` and `state` of its `MechanismKind` are where that
-difference would live.
-"""
+"""Functions by name, for a robot of any kind; what is wrong where there is none."""
 
 from __future__ import annotations
 
@@ -17,18 +12,9 @@ from emdeg.dynamics.functions.derived import COTANGENT, TANGENT
 from emdeg.dynamics.functions.function import INPUTS, Function, Output, Ways
 from emdeg.dynamics.functions.names import DERIVED
 from emdeg.dynamics.parameters.regressor import COLUMNS
-from emdeg.dynamics.state import TREE, Measure, MechanismKind
+from emdeg.dynamics.state import Measure, kind_of
 from emdeg.errors import CannotJoin, NotInvertible, UnknownFunction
-from emdeg.loops.kind import CLOSED_LOOPS
-from emdeg.loops.views import MEASURES
-from emdeg.robot import BASE, Robot
-
-KINDS: tuple[MechanismKind, ...] = (TREE, CLOSED_LOOPS)
-
-
-def kind_of(robot: Robot) -> MechanismKind:
-    """Which kind of mechanism a robot is."""
-    return TREE if robot.loops is None else CLOSED_LOOPS
+from emdeg.robot import BASE, Robot, kind_named, resolved
 
 
 def functions_of(robot: Robot) -> dict[str, Function]:
@@ -46,7 +32,7 @@ def has_square_jacobian(robot: Robot) -> bool:
     link, moving = robot.tool.link, 0
     while link != BASE:
         link, moving = robot.links[link].parent, moving + 1
-    return robot.is_tree and moving == robot.n == 6
+    return moving == robot.n == robot.freedoms == 6
 
 
 def known_functions(
@@ -92,7 +78,7 @@ def _there_are(known: Iterable[str]) -> str:
 
 def measures_of(robot: Robot) -> Mapping[str, Measure]:
     """What else is known of robots of this kind, over doubles alone."""
-    return MEASURES if kind_of(robot) is CLOSED_LOOPS else {}
+    return resolved(kind_named(robot.constraints.kind).measures)
 
 
 def ways_of(name: str, robot: Robot) -> Ways:
@@ -151,9 +137,9 @@ def _sizes_of_outputs(entry: Function, robot: Robot) -> dict[str, int]:
 def output_shape(output: Output, robot: Robot) -> tuple[int, ...]:
     """The letters of an output's shape as numbers."""
     kind = kind_of(robot)
-    n, bodies = kind.size(robot, "qd"), robot.n + len(robot.rods)
-    closed = 0 if robot.loops is None else len(robot.loops.names)
-    known = {"n": n, "links": robot.n, "11 bodies": 11 * bodies, "n n": n * n, "loops": closed}
+    n = kind.size(robot, "qd")
+    known = {"n": n, "links": robot.n, "11 bodies": 11 * len(robot.bodies), "n n": n * n}
+    known["loops"] = len(robot.constraints.names)
     known |= {"n (n + 1) / 2": n * (n + 1) // 2, "n n (n - 1) / 2": n * n * (n - 1) // 2}
     shape = [known[letter] if letter in known else int(letter) for letter in output.shape]
     for axis in output.efforts:
@@ -169,12 +155,11 @@ _SIX = ["x", "y", "z", "about x", "about y", "about z"]
 def axis_names(output: Output, robot: Robot) -> tuple[Names, ...]:
     """What the entries along each axis of an output are called: joints, links, loops, parameters."""
     coordinates, driven = ([joint.name for joint in joints] for joints in (robot.coordinates, robot.driven))
-    bodies = [*(link.name for link in robot.links), *(rod.name for rod in robot.rods)]
     known: dict[str, Names] = {
         "n": coordinates,
         "links": [link.name for link in robot.links],
-        "loops": [] if robot.loops is None else list(robot.loops.names),
-        "11 bodies": [f"{body} {column}" for body in bodies for column in COLUMNS],
+        "loops": list(robot.constraints.names),
+        "11 bodies": [f"{body} {column}" for body in robot.bodies for column in COLUMNS],
         "6": _SIX,
     }
     return tuple(driven if axis in output.efforts else known.get(letter) for axis, letter in enumerate(output.shape))

@@ -2,16 +2,15 @@
 
 Every function takes a robot without symbols and arrays whose last axis runs over the joints, `(..., n)`; leading
 axes are states and broadcast. SI units, radians; torques are positive along the joint's axis and act on the outer
-link. Drive inertia is included, friction is not. Of a robot with closed loops q are the independent coordinates and
-tau the driven joints' efforts.
+link. Drive inertia is included, friction is not. q are the independent coordinates and tau the driven joints' efforts.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,10 +18,10 @@ from numpy.typing import ArrayLike
 from emdeg.algebra import Array
 from emdeg.dynamics.arrays import checked_arrays, stacked
 from emdeg.dynamics.formulations.friction import need_friction
-from emdeg.dynamics.functions.catalogue import CATALOGUE, FUNCTIONS
+from emdeg.dynamics.functions.catalogue import CATALOGUE
 from emdeg.dynamics.functions.derived import derived_outputs
 from emdeg.dynamics.functions.function import INPUTS, Function, Run
-from emdeg.dynamics.functions.lookup import input_sizes, inputs_of_entry, kind_of, ways_of
+from emdeg.dynamics.functions.lookup import input_sizes, inputs_of_entry, ways_of
 from emdeg.dynamics.functions.names import WITH_FRICTION
 from emdeg.dynamics.functions.regularity import (
     need_inverse_there,
@@ -33,9 +32,9 @@ from emdeg.dynamics.functions.regularity import (
 )
 from emdeg.dynamics.parameters.base import BaseParameters
 from emdeg.dynamics.parameters.symbolic_regressor import chosen_columns
-from emdeg.dynamics.state import TREE, State
+from emdeg.dynamics.state import State, kind_of
 from emdeg.errors import RobotError, StateError, singular_mass_matrix
-from emdeg.robot import Robot, RobotLike, as_robot
+from emdeg.robot import Robot, RobotLike, as_robot, kind_named, resolved
 
 
 def evaluate(
@@ -80,7 +79,7 @@ def _at_state(
     """A state and the function's outputs there; a `wrench` may be among the arrays."""
     of_state = {one: array for one, array in arrays.items() if one in INPUTS}
     if "q" not in arrays:  # a state has a place, wherever that is
-        of_state = {"q": np.zeros(robot.freedoms), **of_state}
+        of_state = {"q": kind_of(robot).home(robot), **of_state}
     state, shape = kind_of(robot).numbers(robot, of_state, rotors=gyroscopic, wrench=arrays.get("wrench"))
     if entry.derivation is not None:
         further = {one: arrays[one] for one in entry.inputs if one not in INPUTS}
@@ -158,15 +157,11 @@ def _text(entry: Function) -> str:
     )
 
 
-_STATES = {"planar2r": "[0.1, 0.2]", "fivebar": "[2.0, 1.0]", "puma560": "[0.1, 0.2, 0, 0, 0.5, -0.3]"}
-"""Small robots for examples, each with positions where it can be."""
-
-
 def _example(entry: Function) -> str:
     """One state of a small robot that has the function."""
-    name = "puma560" if entry.square or entry.rubs else "planar2r"
-    where, name = ("emdeg", name) if TREE.name in entry.ways else ("emdeg.loops", "fivebar")
-    given = [_STATES[name]] * len(entry.inputs)
+    kind = resolved(kind_named(next(iter(entry.ways))).mechanism)
+    where, name, positions = kind.larger_example if entry.square or entry.rubs else kind.example
+    given = [positions] * len(entry.inputs)
     if entry.derivation is not None:
         sizes = input_sizes([entry.name], as_robot(name))
         given = [state if one in INPUTS else f"[0.1] * {sizes[one]}" for one, state in zip(entry.inputs, given)]
@@ -174,44 +169,51 @@ def _example(entry: Function) -> str:
     return f'>>> import emdeg\n>>> {outputs} = {where}.{entry.name}("{name}", {", ".join(given)})'
 
 
-def numeric_function(name: str) -> Callable[..., Any] | None:
+@cache
+def numeric_function(name: str) -> NumericFunction | None:
     """The function of the catalogue that has this name, for Python to call; None where there is none."""
-    if name not in CATALOGUE:
-        return None
-    return globals().get(name) or NumericFunction(CATALOGUE[name])
+    return NumericFunction(CATALOGUE[name]) if name in CATALOGUE else None
 
 
-inverse_dynamics = NumericFunction(FUNCTIONS["inverse_dynamics"])
-forward_dynamics = NumericFunction(FUNCTIONS["forward_dynamics"])
-mass_matrix = NumericFunction(FUNCTIONS["mass_matrix"])
-coriolis_matrix = NumericFunction(FUNCTIONS["coriolis_matrix"])
-bias = NumericFunction(FUNCTIONS["bias"])
-gravity = NumericFunction(FUNCTIONS["gravity"])
-friction = NumericFunction(FUNCTIONS["friction"])
-generalized_friction = NumericFunction(FUNCTIONS["generalized_friction"])
-inverse_jacobian = NumericFunction(FUNCTIONS["inverse_jacobian"])
-jacobian_determinant = NumericFunction(FUNCTIONS["jacobian_determinant"])
-elements = NumericFunction(FUNCTIONS["elements"])
-forward_kinematics = NumericFunction(FUNCTIONS["forward_kinematics"])
-link_transforms = NumericFunction(FUNCTIONS["link_transforms"])
-jacobian = NumericFunction(FUNCTIONS["jacobian"])
-jacobian_rate = NumericFunction(FUNCTIONS["jacobian_rate"])
-drive_jacobian = NumericFunction(FUNCTIONS["drive_jacobian"])
-drive_rates = NumericFunction(FUNCTIONS["drive_rates"])
-closure = NumericFunction(FUNCTIONS["closure"])
-inverse_dynamics_derivatives = NumericFunction(FUNCTIONS["inverse_dynamics_derivatives"])
-forward_dynamics_derivatives = NumericFunction(FUNCTIONS["forward_dynamics_derivatives"])
-kinetic_energy = NumericFunction(FUNCTIONS["kinetic_energy"])
-potential_energy = NumericFunction(FUNCTIONS["potential_energy"])
-momentum = NumericFunction(FUNCTIONS["momentum"])
-momenta = NumericFunction(FUNCTIONS["momenta"])
-velocities = NumericFunction(FUNCTIONS["velocities"])
-momentum_rates = NumericFunction(FUNCTIONS["momentum_rates"])
-inverse_dynamics_with_friction = NumericFunction(FUNCTIONS["inverse_dynamics_with_friction"])
-forward_dynamics_with_friction = NumericFunction(FUNCTIONS["forward_dynamics_with_friction"])
-bias_with_friction = NumericFunction(FUNCTIONS["bias_with_friction"])
-inverse_dynamics_derivatives_with_friction = NumericFunction(FUNCTIONS["inverse_dynamics_derivatives_with_friction"])
-forward_dynamics_derivatives_with_friction = NumericFunction(FUNCTIONS["forward_dynamics_derivatives_with_friction"])
+def __getattr__(name: str) -> NumericFunction:
+    found = None if name.startswith("_") else numeric_function(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
+
+
+if TYPE_CHECKING:  # for those who read types: what `__getattr__` finds in the registry
+    bias: NumericFunction
+    bias_with_friction: NumericFunction
+    closure: NumericFunction
+    coriolis_matrix: NumericFunction
+    drive_jacobian: NumericFunction
+    drive_rates: NumericFunction
+    elements: NumericFunction
+    forward_dynamics: NumericFunction
+    forward_dynamics_derivatives: NumericFunction
+    forward_dynamics_derivatives_with_friction: NumericFunction
+    forward_dynamics_with_friction: NumericFunction
+    forward_kinematics: NumericFunction
+    friction: NumericFunction
+    generalized_friction: NumericFunction
+    gravity: NumericFunction
+    inverse_dynamics: NumericFunction
+    inverse_dynamics_derivatives: NumericFunction
+    inverse_dynamics_derivatives_with_friction: NumericFunction
+    inverse_dynamics_with_friction: NumericFunction
+    inverse_jacobian: NumericFunction
+    jacobian: NumericFunction
+    jacobian_determinant: NumericFunction
+    jacobian_rate: NumericFunction
+    kinetic_energy: NumericFunction
+    link_transforms: NumericFunction
+    mass_matrix: NumericFunction
+    momenta: NumericFunction
+    momentum: NumericFunction
+    momentum_rates: NumericFunction
+    potential_energy: NumericFunction
+    velocities: NumericFunction
 
 
 def regressor(

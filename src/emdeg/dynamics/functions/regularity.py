@@ -11,10 +11,9 @@ from emdeg.algebra.linear import independent_rows, pivots_from_the_tip
 from emdeg.dynamics.arrays import stacked
 from emdeg.dynamics.formulations import kinematics
 from emdeg.dynamics.functions.function import Function
-from emdeg.dynamics.functions.lookup import kind_of
-from emdeg.dynamics.mechanism import inward
-from emdeg.dynamics.spatial import Vec3
-from emdeg.dynamics.state import Inputs, State
+from emdeg.dynamics.mechanism import inward, joint_speeds
+from emdeg.dynamics.spatial import Spatial, Vec3
+from emdeg.dynamics.state import Inputs, State, kind_of
 from emdeg.errors import StateError, singular_mass_matrix
 from emdeg.robot import BASE, Robot, remembered
 
@@ -22,8 +21,6 @@ DRAWS = 16
 """Random places that are tried modulo a prime, as often doubled as loops take roots: each exists at every second."""
 MOST_ROOTS = 5
 """Of more roots than this no place at which all exist is looked for."""
-WAYS = 4
-"""Places at which closed loops must be singular to be it everywhere: they may close in ways that differ."""
 REGULAR = 2.0**-30
 """A pivot is its diagonal entry less what other joints take; of a smaller share of it a millionth is rounding."""
 NOTHING = 2.0**-46
@@ -50,7 +47,7 @@ def _is_singular_everywhere(robot: Robot) -> bool:
     kind = kind_of(robot)
     if not kind.has_programs(robot) or (roots := kind.roots(robot)) > MOST_ROOTS:
         return False
-    wanted = 1 if robot.is_tree else WAYS
+    wanted = kind.singular_places
     for _ in range(DRAWS << roots):
         field = PrimeField.fresh()
         inputs = Inputs(field, lambda _, place, field=field: field.displacement(place), field.joint_sincos)
@@ -106,9 +103,15 @@ def _most(s: State) -> list[Any]:
         if parent != BASE:
             (m, mr, J), away, (m0, mr0, J0) = bodies[i], _length(frame.p[i]), bodies[parent]
             bodies[parent] = m0 + m, mr0 + mr + m * away, J0 + J + (2 * mr + m * away) * away
-    most = [J if turns else m for (m, _, J), turns in zip(bodies, mech.revolute)]
+    most = [_seen_along(mech.S[k], *bodies[i]) for i, k in joint_speeds(mech)]
     W = s.rates
-    return most if W is None else [mech.n * sum(row[k] * row[k] * x for row, x in zip(W, most)) for k in range(s.n)]
+    return most if W is None else [mech.nv * sum(row[k] * row[k] * x for row, x in zip(W, most)) for k in range(s.n)]
+
+
+def _seen_along(S: Spatial, m: Any, mr: Any, J: Any) -> Any:
+    """The largest inertia along a motion axis of bodies with this mass, first moment and moment of inertia."""
+    w, v = _length(S.w), _length(S.v)
+    return w * w * J + 2 * w * v * mr + v * v * m
 
 
 def _length(v: Vec3) -> Any:

@@ -78,7 +78,7 @@ def loop_system(
     link = linkage_of(robot, algebra, found.mobility.rows, found.mobility.pivots)
     known = dict(zip((*setup.free(robot), *setup.prescribed), (*of_free, *of_given)))
     position = solve(link, found.plan, known, root)
-    opened = replace(robot, loops=None)
+    opened = robot.open_tree
     tree = system(opened, replace(setup, prescribed=()), algebra, position)
     places = {k: place for place, k in enumerate(link.coordinates)}
     return LoopSystem(

@@ -11,21 +11,21 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 from emdeg.dynamics.formulations.coefficients import Coefficients
-from emdeg.dynamics.formulations.energy import partial_velocities
+from emdeg.dynamics.formulations.energy import partial_velocities, velocity_product
 from emdeg.dynamics.formulations.energy import velocities as body_velocities
 from emdeg.dynamics.kane.systems import System, known_angular_velocities, velocities
-from emdeg.dynamics.mechanism import Frames, Mechanism, carried_outward
+from emdeg.dynamics.mechanism import Frames, Mechanism, forward_pass
 from emdeg.dynamics.spatial import Scalar, Spatial, frozen, neg, tmul, zeros
 
 
 def kane_coefficients(mech: Mechanism, frame: Frames) -> Coefficients:
     """M, beta and g for u = qd, from the bodies' generalized inertia and active forces. Chains and trees."""
-    n, zero = mech.n, mech.zero
+    n, zero = mech.nv, mech.zero
     half = mech.algebra.number(Fraction(1, 2))
     M = zeros(zero, n, n)
     beta = zeros(zero, n, n, n)
     g = [zero] * n
-    weight = carried_outward(mech, mech.gravity, lambda i, down: tmul(frame.R[i], down))
+    weight = forward_pass(mech, mech.gravity, lambda i, down: tmul(frame.R[i], down))
     for I, partials, down in zip(mech.inertia, partial_velocities(mech, frame), weight):
         pull = I @ Spatial(mech.still.w, down)
         for r, V_r in partials.items():
@@ -53,12 +53,16 @@ def kane_efforts(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequ
     v = body_velocities(mech, frame, qd)
     X, S = frame.X, mech.S
     start = Spatial(mech.still.w, neg(mech.gravity))  # a base that accelerates upwards feels like gravity
-    a = carried_outward(mech, start, lambda i, a: X[i] @ a + S[i] * qdd[i] + v[i].cross(S[i]) * qd[i])
-    tau = [mech.drive[i] * qdd[i] for i in range(mech.n)]
+
+    def accelerated(i: int, a: Spatial) -> Spatial:
+        return X[i] @ a + mech.joint_motion(i, qdd) + velocity_product(mech, i, v[i], qd)
+
+    a = forward_pass(mech, start, accelerated)
+    tau = [drive * x for drive, x in zip(mech.drive, qdd)]
     for i, partials in enumerate(partial_velocities(mech, frame)):
         force = mech.inertia[i] @ a[i] + v[i].cross_force(mech.inertia[i] @ v[i])
         for r, V_r in partials.items():
-            tau[r] = tau[r] + (S[r] if r == i else V_r).dot(force)
+            tau[r] = tau[r] + (S[r] if r in mech.speeds[i] else V_r).dot(force)
     return tau
 
 

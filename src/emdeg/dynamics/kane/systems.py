@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import Dual, derivative
+from emdeg.algebra import derivative
+from emdeg.dynamics.formulations import energy
+from emdeg.dynamics.formulations.rnea_link_frame import LinkMotion, motion
+from emdeg.dynamics.joints import PRISMATIC, REVOLUTE, DHTransform, Position
 from emdeg.dynamics.kane.setup import (
     AngularVelocity,
     BaseAxis,
@@ -24,10 +27,9 @@ from emdeg.dynamics.kane.setup import (
 from emdeg.dynamics.mechanism import (
     Frames,
     Mechanism,
-    Position,
     Rotor,
-    Step,
     frames,
+    in_motion,
     mechanism_of,
     outward,
     path,
@@ -50,8 +52,6 @@ from emdeg.dynamics.spatial import (
     total,
     transpose,
 )
-from emdeg.dynamics.variants import known_turning
-from emdeg.dynamics.variants.link_frame_recursion import LinkMotion, motion
 from emdeg.errors import RobotError
 from emdeg.robot import BASE, Frame, Robot, Vector
 
@@ -153,8 +153,8 @@ def _hung(own: Mechanism, robot: Robot, axes: Sequence[BaseAxis]) -> Mechanism:
     return replace(
         own,
         parent=(*range(-1, m - 1), *(m - 1 if parent == BASE else m + parent for parent in own.parent)),
-        revolute=(*(axis in _TURNS for axis in axes), *own.revolute),
-        step=(*(Step(None, zero, None, zero, None, None, zero) for _ in axes), *own.step),
+        joints=(*(REVOLUTE if axis in _TURNS else PRISMATIC for axis in axes), *own.joints),
+        dh=(*(DHTransform(None, zero, None, zero, None, None, zero) for _ in axes), *own.dh),
         inertia=(*(empty for _ in axes), *own.inertia),
         drive=(*(zero for _ in axes), *own.drive),
         rotor=(*(None for _ in axes), *(_moved(rotor, m) for rotor in own.rotor)),
@@ -209,7 +209,7 @@ def components(sys: System, vector: Vec3, link: int, frame: Frame) -> Vec3:
 
 def velocities(sys: System, qd: Sequence[Scalar], omega: Mapping[int, Vec3] | None = None) -> tuple[Spatial, ...]:
     """Every link's velocity in N, in its own frame; `omega` holds angular velocities already at hand."""
-    return known_turning.velocities(sys.mech, sys.frame, qd, omega or {})
+    return energy.velocities(sys.mech, sys.frame, qd, omega)
 
 
 def speed_values(sys: System, qd: Sequence[Scalar], move: Sequence[Spatial] | None = None) -> list[Scalar]:
@@ -285,14 +285,7 @@ def _measured_rate(
 
 
 def _form_rate(sys: System, speed: LinearForm, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Scalar:
-    moving: list[Any] = []
-    for k, at in enumerate(sys.position):
-        if sys.mech.revolute[k]:
-            s, c = at
-            moving.append((Dual(s, {0: c * qd[k]}), Dual(c, {0: -(s * qd[k])})))
-        else:
-            moving.append(Dual(at, {0: qd[k]}))
-    zero = sys.mech.zero
+    moving, zero = in_motion(sys.mech, sys.position, qd), sys.mech.zero
     parts = [zero]
     for k, formula in speed.coefficients:
         joint = sys.offset + k

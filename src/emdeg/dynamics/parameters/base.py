@@ -1,9 +1,8 @@
 """The base parameters: the fewest inertial parameters that the equations of motion depend on.
 
-Every link has ten inertial parameters and its drive's inertia, but torques show only combinations of them. The
-kept parameters stand for such combinations; the others are grouped into them, or have no effect. Decided exactly,
-for numbers and for symbols in the geometry. A closed loop lets more be grouped: what a closing joint or a rod's end
-cannot tell goes from one of its bodies to the other. Rods count as bodies behind the links. Numeric angles that are no
+Every link has ten inertial parameters and its drive's inertia, but torques show only combinations of them. The kept
+parameters stand for such combinations; the others are grouped into them, or have no effect. Decided exactly, for
+numbers and for symbols in the geometry. Bodies that constraints add stand behind the links. Numeric angles that are no
 multiples of 45 degrees are taken as independent of one another, here as in every exact algebra of emdeg: what is
 grouped is right in any case, but where slides alone stand between twists of, say, 15, 15 and -30 degrees, the axes are
 not seen to be parallel.
@@ -16,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from emdeg.algebra import ZERO, Algebra, Angle, Exact, Quotient
-from emdeg.algebra.linear import reduce_rows
+from emdeg.algebra import ZERO, Algebra, Angle, Exact, Quotient, TrigAlgebra
+from emdeg.algebra.linear import Row, reduce_rows
 from emdeg.documents import Brief, listing
 from emdeg.dynamics.mechanism import Mechanism, mechanism_of
 from emdeg.dynamics.parameters.regressor import (
@@ -30,20 +29,13 @@ from emdeg.dynamics.parameters.regressor import (
     parameters_of,
 )
 from emdeg.errors import OverBudget, RobotError
-from emdeg.loops.base import (
-    check_loop_null,
-    closing_combinations,
-    further_combinations,
-    loop_geometry,
-)
 from emdeg.robot import (
-    HALF,
     Inertia,
     Robot,
     RobotLike,
-    Rod,
     algebra_of,
     as_robot,
+    by_kind,
     geometry,
     loaded_inertias,
     remembered,
@@ -155,9 +147,8 @@ def base_parameters(
     40
     """
     robot = as_robot(robot)
-    shape = geometry(robot) if robot.is_tree else loop_geometry(robot)
     try:
-        return _base_parameters(shape, drives, _known(robot, prefer), _known(robot, leave))
+        return _base_parameters(geometry(robot), drives, _known(robot, prefer), _known(robot, leave))
     except OverBudget:
         raise OverBudget(
             f"{robot.name}: how its inertial parameters are grouped takes formulas of more than {MOST_TERMS} terms, "
@@ -166,8 +157,8 @@ def base_parameters(
 
 
 def bodies_of(robot: Robot) -> int:
-    """How many bodies have inertial parameters: the links, then the rods."""
-    return robot.n + len(robot.rods)
+    """How many bodies have inertial parameters."""
+    return len(robot.bodies)
 
 
 def _known(robot: Robot, columns: Iterable[tuple[int, str]]) -> tuple[Column, ...]:
@@ -198,16 +189,13 @@ def _base_parameters(
     kept_apart = {column.place for column in leave}
     reduced = reduce_rows(rows, order, kept_apart)
     minimal = not reduced.unused
-    if shape.is_tree:
-        check_null(shape, list(reduced.solved.values()))
-    else:
-        check_loop_null(shape, list(reduced.solved.values()))
-        open_ = [column.place for column in columns if column.place not in reduced.solved]
-        more = further_combinations(shape, open_, order, algebra_of(shape, joints=False, budget=MOST_TERMS))
-        if more:
-            reduced = reduce_rows([*rows, *more], order, kept_apart)
-            minimal = not reduced.unused
-            check_loop_null(shape, list(reduced.solved.values()), special=True)
+    check_null(shape, list(reduced.solved.values()))
+    open_ = [column.place for column in columns if column.place not in reduced.solved]
+    more = further_combinations(shape, open_, order, algebra_of(shape, joints=False, budget=MOST_TERMS))
+    if more:
+        reduced = reduce_rows([*rows, *more], order, kept_apart)
+        minimal = not reduced.unused
+        check_null(shape, list(reduced.solved.values()), special=True)
     solved = reduced.solved
     by_place = {column.place: column for column in columns}
     kept = tuple(column for column in columns if column.place not in solved)
@@ -224,10 +212,18 @@ def _base_parameters(
 
 @lru_cache(maxsize=128)
 def _null_combinations(shape: Robot, drives: bool) -> list[dict[int, Quotient]]:
-    constants = algebra_of(shape, joints=False, budget=MOST_TERMS)
-    if shape.is_tree:
-        return null_combinations(shape, constants, drives)
-    return [*null_combinations(geometry(shape), constants, drives), *closing_combinations(shape, constants, drives)]
+    return null_combinations(shape, algebra_of(shape, joints=False, budget=MOST_TERMS), drives)
+
+
+@by_kind
+def further_combinations(
+    shape: Robot, kept: Sequence[int], order: Sequence[Sequence[int]], constants: TrigAlgebra
+) -> list[Row]:
+    """More vectors without effect among the columns `kept`, where the geometry is special.
+
+    `order`: groups of columns, those to be expressed by others first.
+    """
+    return []
 
 
 class _Exacts:
@@ -255,20 +251,14 @@ def _exact(coefficient: Quotient) -> Exact | None:
 
 
 def parameters(robot: Robot) -> tuple[Exact, ...]:
-    """Every link's XX XY XZ YY YZ ZZ MX MY MZ M with what it carries, and its drive's Ia: tau = Y times these.
-
-    Rods follow as bodies of their own: ZZ across the rod and MX along it, both about its first end, and M.
-    """
+    """Every body's XX XY XZ YY YZ ZZ MX MY MZ M with what it carries, and its drive's Ia: tau = Y times these."""
     of_links = [
         value
         for link, inertia in zip(robot.links, loaded_inertias(robot))
         for value in (*inertia.parameters, link.joint.drive.inertia)
     ]
-    of_rods = []
-    for rod in robot.rods:
-        told: dict[str, Exact] = dict(zip(("M", "MX", "ZZ"), rod.moments))
-        of_rods += [told.get(name, ZERO) for name in COLUMNS]
-    return (*of_links, *of_rods)
+    others = robot.constraints.body_parameters()
+    return (*of_links, *(own.get(name, ZERO) for own in others for name in COLUMNS))
 
 
 def base_values(robot: Robot, base: BaseParameters | None = None) -> tuple[Exact, ...]:
@@ -314,34 +304,19 @@ def _with_values(robot: Robot, values: Sequence[Exact], why: str, note: str) -> 
             drive = replace(drive, motor_inertia=drive.inertia / drive.gear_ratio.number**2)
         joint = replace(link.joint, drive=replace(drive, inertia=own[DRIVE]))
         links.append(replace(link, joint=joint, inertia=Inertia.from_parameters(tuple(own[:DRIVE])), stated=None))
-    loops = robot.loops
-    if loops is not None:
-        rods = (
-            _with_moments(rod, values[WIDTH * k : WIDTH * (k + 1)]) for k, rod in enumerate(loops.rods, start=robot.n)
-        )
-        loops = replace(loops, rods=tuple(rods))
+    others: list[dict[str, Exact]] = [
+        dict(zip(COLUMNS, values[WIDTH * k : WIDTH * (k + 1)])) for k in range(robot.n, bodies_of(robot))
+    ]
     return replace(
         robot,
         links=tuple(links),
-        loops=loops,
+        constraints=robot.constraints.with_body_parameters(others),
         payloads=(),
         nonphysical=why,
         tolerances={},
         sources={},
         notes=(*robot.notes, note),
     )
-
-
-def _with_moments(rod: Rod, values: Sequence[Exact]) -> Rod:
-    """The rod as masses at its ends and halfway that have these ZZ, MX and M about its first end."""
-    told = dict(zip(COLUMNS, values))
-    if not rod.length.is_number:
-        if any(values):
-            raise RobotError("its length is a symbol, so its inertia cannot be regrouped", body=rod.name)
-        return replace(rod, mass=ZERO, inertia=ZERO, points=None)
-    ends, moment = told["ZZ"] / rod.length.number**2, told["MX"] / rod.length.number
-    points = (told["M"] - 3 * moment + 2 * ends, 2 * ends - moment, 4 * moment - 4 * ends)
-    return replace(rod, mass=told["M"], com=HALF, inertia=ZERO, points=points)
 
 
 def _regrouped_values(robot: Robot, base: BaseParameters) -> tuple[list[Exact], list[Column]]:

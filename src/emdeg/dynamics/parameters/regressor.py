@@ -22,10 +22,19 @@ from typing import Any
 
 from emdeg.algebra import Generator, PrimeField, Quotient, TrigAlgebra, TrigPoly
 from emdeg.algebra.linear import Row, independent_rows, null_space
-from emdeg.dynamics.mechanism import Frames, Mechanism, frames, mechanism_of, path
-from emdeg.dynamics.spatial import BodyInertia, Scalar, Spatial, Transform, Vec3, column, zeros
-from emdeg.dynamics.variants.link_frame_recursion import LinkMotion, acceleration_matrix, motion
-from emdeg.robot import BASE, Robot, algebra_of, branch, state
+from emdeg.dynamics.formulations.rnea_link_frame import LinkMotion, motion
+from emdeg.dynamics.mechanism import (
+    Frames,
+    Mechanism,
+    frames,
+    joint_positions,
+    mechanism_of,
+    path,
+    positions_at_zero,
+    symbolic_state,
+)
+from emdeg.dynamics.spatial import BodyInertia, Scalar, Spatial, Transform, Vec3, acceleration_matrix, column, zeros
+from emdeg.robot import BASE, Robot, algebra_of, branch, by_kind
 
 COLUMNS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M", "Ia")
 """A link's columns, in order; Ia is its drive's inertia."""
@@ -35,14 +44,16 @@ def regressor(mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequenc
     """Y, n x 11n: the efforts per unit of every link's XX XY XZ YY YZ ZZ MX MY MZ M and drive inertia Ia."""
     zero = mech.zero
     X, S = frame.X, mech.S
-    Y = zeros(zero, mech.n, len(COLUMNS) * mech.n)
+    Y = zeros(zero, mech.nv, len(COLUMNS) * mech.n)
     for i, move in enumerate(motion(mech, frame, qd, qdd)):
         first = len(COLUMNS) * i
         for entry, f in enumerate(unit_forces(move, zero)):
             for j in reversed(path(mech, i)):
-                Y[j][first + entry] = S[j].dot(f)
+                for k in mech.speeds[j]:
+                    Y[k][first + entry] = S[k].dot(f)
                 f = X[j].T @ f
-        Y[i][first + len(COLUMNS) - 1] = qdd[i]
+        for k in mech.speeds[i]:
+            Y[k][first + len(COLUMNS) - 1] = qdd[k]
     return Y
 
 
@@ -94,17 +105,18 @@ LEAST = {
 """What never has an effect on the link's own joint: a thin rod along the axis, any tensor on a slide."""
 
 
+@by_kind
 def null_combinations(shape: Robot, geometry: TrigAlgebra, drives: bool = True) -> list[Row]:
     """A basis of all parameter vectors without effect; column 11 i + c stands for link i's COLUMNS[c]."""
     columns = [c for c in range(WIDTH) if drives or c != DRIVE]
     mech = mechanism_of(shape, geometry)
-    at_zero = frames(mech, [(mech.zero, mech.one) if revolute else mech.zero for revolute in mech.revolute])
+    at_zero = frames(mech, positions_at_zero(mech))
     one = Quotient(geometry.one)
     found: list[Row] = []
     for i, link in enumerate(shape.links):
         nullity = len(columns) - local_rank(shape, i, columns)
-        least = LEAST[link.joint.kind]
-        if nullity == len(least):
+        least = LEAST.get(link.joint.kind)
+        if least is not None and nullity == len(least):
             local = [{_AT[name]: one for name in vector} for vector in least]
         else:
             local = _solved_locally(branch(shape, i), geometry, columns, len(columns) - nullity)
@@ -124,20 +136,21 @@ def local_rank(shape: Robot, link: int, columns: list[int]) -> int:
     mech = mechanism_of(chain, field)
     rows = []
     for k in range(STATES):
-        row = own_row(mech, *state(chain, field, f" in state {k}"))
-        rows.append([row[c].value for c in columns])
+        for row in own_rows(mech, *symbolic_state(mech, field, f" in state {k}")):
+            rows.append([row[c].value for c in columns])
     return len(independent_rows(rows, field.prime))
 
 
-def own_row(mech: Mechanism, positions: list[Any], qd: list[Any], qdd: list[Any]) -> list[Any]:
-    """The last joint's effort per unit of each of the last link's eleven parameters."""
-    last = motion(mech, frames(mech, positions), qd, qdd)[-1]
-    return [mech.S[-1].dot(f) for f in unit_forces(last, mech.zero)] + [qdd[-1]]
+def own_rows(mech: Mechanism, positions: list[Any], qd: list[Any], qdd: list[Any]) -> list[list[Any]]:
+    """The torques along the last joint's axes per unit of each of the last link's eleven parameters."""
+    forces = unit_forces(motion(mech, frames(mech, positions), qd, qdd)[-1], mech.zero)
+    return [[*(mech.S[k].dot(f) for f in forces), qdd[k]] for k in mech.speeds[-1]]
 
 
 def _solved_locally(chain: Robot, geometry: TrigAlgebra, columns: list[int], rank: int) -> list[Row]:
-    """The null space of the last link's own row."""
-    equations = _expanded(chain, geometry, columns) if chain.n <= EXPANDED else _sampled(chain, geometry, columns)
+    """The null space of the last link's own rows."""
+    has_formulas = chain.n <= EXPANDED and all(joint.type.elementary for joint in chain.joints)
+    equations = (_expanded if has_formulas else _sampled)(chain, geometry, columns)
     return null_space(_independent(equations, columns, rank), columns, Quotient(geometry.one))
 
 
@@ -155,15 +168,16 @@ def _independent(equations: Iterator[Row], columns: list[int], rank: int) -> lis
 
 
 def _expanded(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterator[Row]:
-    """One equation for each monomial in the state's letters, the shortest first."""
+    """One equation for each monomial in the state's symbols, the shortest first."""
     algebra = algebra_of(chain, rates=True)
-    row = own_row(mechanism_of(chain, algebra), *state(chain, algebra))
-    collected: dict[tuple[tuple[Generator, int], ...], dict[int, list[tuple[Fraction, dict[Generator, int]]]]] = {}
-    for c in columns:
-        for coefficient, monomial in row[c].terms():
-            of_state = tuple((g, e) for g, e in monomial.items() if _is_state(g))
-            rest = {g: e for g, e in monomial.items() if not _is_state(g)}
-            collected.setdefault(of_state, {}).setdefault(c, []).append((coefficient, rest))
+    mech = mechanism_of(chain, algebra)
+    collected: dict[tuple[Any, ...], dict[int, list[tuple[Fraction, dict[Generator, int]]]]] = {}
+    for place, row in enumerate(own_rows(mech, *symbolic_state(mech, algebra))):
+        for c in columns:
+            for coefficient, monomial in row[c].terms():
+                of_state = (place, *((g, e) for g, e in monomial.items() if _is_state(g)))
+                rest = {g: e for g, e in monomial.items() if not _is_state(g)}
+                collected.setdefault(of_state, {}).setdefault(c, []).append((coefficient, rest))
     for parts in sorted(collected.values(), key=lambda parts: (len(parts), sum(map(len, parts.values())))):
         yield {c: Quotient(geometry.from_terms(terms)) for c, terms in parts.items()}
 
@@ -181,9 +195,10 @@ def _sampled(chain: Robot, geometry: TrigAlgebra, columns: list[int]) -> Iterato
         return geometry.number(Fraction(s, 5)), geometry.number(Fraction(c, 5))
 
     while True:
-        positions = [circle_point() if revolute else number() for revolute in mech.revolute]
-        row = own_row(mech, positions, [number() for _ in positions], [number() for _ in positions])
-        yield {c: Quotient(row[c]) for c in columns if row[c]}
+        positions = joint_positions(mech, lambda _: number(), lambda _: circle_point())
+        qd, qdd = ([number() for _ in range(mech.nv)] for _ in range(2))
+        for row in own_rows(mech, positions, qd, qdd):
+            yield {c: Quotient(row[c]) for c in columns if row[c]}
 
 
 def _is_state(g: Generator) -> bool:
@@ -220,14 +235,18 @@ def parameters_of(body: BodyInertia) -> list[Any]:
     return [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2], *body.mr, body.m]
 
 
-def check_null(shape: Robot, rows: list[Row]) -> None:
-    """Nothing; ArithmeticError if a combination moves any joint at a random state of a random geometry."""
+@by_kind
+def check_null(shape: Robot, rows: Sequence[Row], special: bool = False) -> None:
+    """ArithmeticError if a combination moves any joint at a random state of a random geometry.
+
+    `special`: combinations are among them that are without effect only where the geometry is special.
+    """
     for _ in range(CHECKS):
         field = PrimeField.fresh()
         mech = mechanism_of(shape, field)
-        positions, qd, qdd = state(shape, field)
+        positions, qd, qdd = symbolic_state(mech, field)
         Y = regressor(mech, frames(mech, positions), qd, qdd)
         for row in rows:
             units = {column: value.written(field) for column, value in row.items()}
-            if any(sum((Y[i][c] * u for c, u in units.items()), start=field.number(0)) for i in range(shape.n)):
+            if any(sum((Y[i][c] * u for c, u in units.items()), start=field.number(0)) for i in range(mech.nv)):
                 raise ArithmeticError(FALSE_COMBINATION)

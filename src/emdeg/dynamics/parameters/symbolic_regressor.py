@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, Array, TrigAlgebra, TrigPoly
-from emdeg.dynamics.mechanism import frames, mechanism_of
+from emdeg.dynamics.mechanism import frames, mechanism_of, symbolic_state
 from emdeg.dynamics.parameters.base import BaseParameters, Column, base_parameters, bodies_of
 from emdeg.dynamics.parameters.regressor import COLUMNS
 from emdeg.dynamics.parameters.regressor import regressor as over_any_scalar
-from emdeg.robot import Robot, algebra_of, geometry, state
+from emdeg.robot import Robot, algebra_of, geometry
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ def regressor_formulas(
 ) -> Regressor:
     """Y as formulas: of all eleven parameters a link, or (True, or a set of your own) of the base parameters."""
     columns = chosen_columns(robot, base)
-    shape = geometry(robot)
+    shape = geometry(robot.open_tree)
     algebra = algebra_of(shape, rates=True, budget=max_terms)
     mech = mechanism_of(shape, algebra)
-    positions, qd, qdd = state(shape, algebra)
+    positions, qd, qdd = symbolic_state(mech, algebra)
     Y = cast("list[list[TrigPoly]]", over_any_scalar(mech, frames(mech, positions), qd, qdd))
     return Regressor(algebra, columns, tuple(tuple(row[column.place] for column in columns) for row in Y))
 

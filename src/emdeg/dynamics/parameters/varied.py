@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from emdeg.algebra import Angle, Dual, Floats, derivative
 from emdeg.dynamics.arrays import stacked
 from emdeg.dynamics.formulations import efforts_by_newton_euler, mass_matrix
-from emdeg.dynamics.mechanism import frames, mechanism_of
+from emdeg.dynamics.mechanism import frames, joint_positions, mechanism_of
 from emdeg.robot import Opened, Robot, opened, stated_tolerances
 
 
@@ -49,14 +49,14 @@ class VariedRobot:
         """tau by joint at states T x n of q, qd and qdd, with these numbers for the symbols."""
         q, qd, qdd = (np.moveaxis(np.asarray(x, float), -1, 0) for x in states)
         mech = mechanism_of(self.opened.robot, _Drawn(values))
-        position = [_turned(x) if turns else x for x, turns in zip(q, mech.revolute)]
+        position = joint_positions(mech, q.__getitem__, lambda k: _turned(q[k]))
         return list(efforts_by_newton_euler(mech, frames(mech, position), list(qd), list(qdd)))
 
     def masses(self, values: Mapping[str, Any], q: NDArray) -> list[list[Any]]:
         """M at configurations T x n, with these numbers for the symbols."""
         at = np.moveaxis(np.asarray(q, float), -1, 0)
         mech = mechanism_of(self.opened.robot, _Drawn(values))
-        return mass_matrix(mech, frames(mech, [_turned(x) if t else x for x, t in zip(at, mech.revolute)]))
+        return mass_matrix(mech, frames(mech, joint_positions(mech, at.__getitem__, lambda k: _turned(at[k]))))
 
     def effort_changes(self, q: NDArray, qd: NDArray, qdd: NDArray) -> tuple[NDArray, NDArray]:
         """(efforts T x n, how each changes as each number does by its tolerance: numbers x T x n), to first order."""

@@ -37,13 +37,13 @@ from emdeg.dynamics.formulations.extended_body_rates import extended_body_coeffi
 from emdeg.dynamics.formulations.friction import friction_term_by_term, joint_friction
 from emdeg.dynamics.formulations.lagrange_uicker import lagrange_coefficients
 from emdeg.dynamics.formulations.newton_euler import efforts_by_newton_euler
-from emdeg.dynamics.formulations.pose_inwards import jacobian_of_pose, pose_inwards
-from emdeg.dynamics.mechanism import Frames, Mechanism, in_base, path, varying
+from emdeg.dynamics.formulations.reference_kinematics import jacobian_of_pose, reference_forward_kinematics
+from emdeg.dynamics.formulations.rnea_link_frame import rnea_link_frame
+from emdeg.dynamics.mechanism import Frames, Mechanism, in_base, in_motion, path
 from emdeg.dynamics.parameters.regressor import COLUMNS
 from emdeg.dynamics.parameters.regressor import regressor as regressor_by_bodies
 from emdeg.dynamics.spatial import BodyInertia, Mat3, Scalar, Transform, Vec3, add, dot, mul, scale, total, zeros
 from emdeg.dynamics.state import Balance, Outputs, State, TreeState
-from emdeg.dynamics.variants.link_frame_recursion import link_frame_recursion
 from emdeg.dynamics.variants.rotors import mass_matrix_with_rotors
 from emdeg.robot import BASE
 
@@ -136,11 +136,11 @@ def solved(s: TreeState, M: Matrix, right: Sequence[Sequence[Scalar]]) -> list[l
 
 def forward_dynamics(s: TreeState) -> Outputs:
     h = s.efforts(s.qd, s.rest)
-    return {"qdd": solved(s, s.mass_matrix(), [[t - b for t, b in zip(_pushed(s), h)]])[0]}
+    return {"qdd": solved(s, s.mass_matrix(), [[t - b for t, b in zip(applied_torques(s), h)]])[0]}
 
 
-def _pushed(s: TreeState) -> Sequence[Scalar]:
-    """The drives' efforts and what acts from outside."""
+def applied_torques(s: TreeState) -> Sequence[Scalar]:
+    """The motors' torques and what acts from outside."""
     return s.tau if s.load is None else [t + f for t, f in zip(s.tau, s.load)]
 
 
@@ -158,7 +158,7 @@ def forward_dynamics_derivatives_by_composites(s: TreeState) -> Outputs:
     halves, g = [half * v for v in s.qd], composite_body.gravity(s.tree, s.frame)
     h = [total([x * v for x, v in zip(row, halves)]) + held for row, held in zip(by_qd, g)]
     inverse = _inverse(s, s.mass_matrix())
-    free = [t - b for t, b in zip(_pushed(s), h)]
+    free = [t - b for t, b in zip(applied_torques(s), h)]
     qdd = [total([x * f for x, f in zip(row, free)]) for row in inverse]
     return _responses(s, qdd, inverse, derivatives_composite.by_positions(s.tree, s.frame, s.qd, qdd), by_qd)
 
@@ -182,7 +182,7 @@ def balance_of_efforts(s: TreeState, found: Outputs) -> Balance:
         return [[*(-x for x in a), *(-x for x in b), *s.unit(i)] for i, (a, b) in enumerate(rows)]
 
     return Balance(
-        [t - e for t, e in zip(_pushed(s), s.efforts(s.qd, at.qdd))],
+        [t - e for t, e in zip(applied_torques(s), s.efforts(s.qd, at.qdd))],
         lambda b: solved(s, M, [b])[0],
         lambda: _inverse(s, M),
         slopes,
@@ -203,7 +203,7 @@ def _inverse(s: TreeState, M: Matrix) -> Matrix:
 
 
 def inverse_dynamics_derivatives(s: TreeState) -> Outputs:
-    by_q, by_qd = differentiation.inverse_dynamics_derivatives(s.tree, s.position, s.qd, s.qdd, link_frame_recursion)
+    by_q, by_qd = differentiation.inverse_dynamics_derivatives(s.tree, s.position, s.qd, s.qdd, rnea_link_frame)
     return {"dtau_dq": by_q, "dtau_dqd": by_qd}
 
 
@@ -276,7 +276,7 @@ def momentum_rates(s: TreeState) -> Outputs:
     momentum along the motion at constant qd, the second the bias without gravity.
     """
     mech = s.tree
-    moving = [varying(at, mech.revolute[k], 0, s.qd[k]) for k, at in enumerate(s.position)]
+    moving = in_motion(mech, s.position, s.qd)
     carried = replace(s, position=moving).efforts(s.rest, s.qd, gravity=False)
     h = s.efforts(s.qd, s.rest)
     return {"pd": [s.tau[i] + derivative(carried[i], 0, mech.zero) - h[i] for i in range(s.n)]}
@@ -286,7 +286,7 @@ def momentum_rates(s: TreeState) -> Outputs:
 
 
 def potential_gradient(s: TreeState) -> list[Scalar]:
-    varied = s.seeded()
+    varied = s.seed_duals()
     V = energy.potential_energy(varied.tree, varied.frame)
     return [derivative(V, k, s.tree.zero) for k in range(s.n)]
 
@@ -313,7 +313,7 @@ def gravity_from_potential(s: TreeState) -> Outputs:
 
 def columns_of_newton_euler(mech: Mechanism, frame: Frames) -> Matrix:
     """M from the plain recursion at unit accelerations, column by column."""
-    n, zero = mech.n, mech.zero
+    n, zero = mech.nv, mech.zero
     units = [[mech.one if k == j else zero for k in range(n)] for j in range(n)]
     columns = [efforts_by_newton_euler(mech, frame, [zero] * n, unit, gravity=False) for unit in units]
     return [list(row) for row in zip(*columns)]
@@ -341,26 +341,26 @@ def coriolis_with_rotors(s: TreeState) -> Outputs:
 
 
 def accelerations_of_articulated_bodies(s: TreeState) -> Outputs:
-    return {"qdd": articulated_body.forward_dynamics(s.tree, s.frame, s.qd, _pushed(s))}
+    return {"qdd": articulated_body.forward_dynamics(s.tree, s.frame, s.qd, applied_torques(s))}
 
 
 def pose_from_tool(s: State) -> Outputs:
-    return {"T": _homogeneous(s.tree, pose_inwards(s.tree, s.frame, s.tree.tool_link, *s.tree.tool))}
+    return {"T": _homogeneous(s.tree, reference_forward_kinematics(s.tree, s.frame, s.tree.tool_link, *s.tree.tool))}
 
 
 def poses_from_links(s: State) -> Outputs:
     zero, one = s.tree.zero, s.tree.one
     unturned: Mat3 = ((one, zero, zero), (zero, one, zero), (zero, zero, one))
     here = (zero, zero, zero)
-    return {
-        "T_links": [_homogeneous(s.tree, pose_inwards(s.tree, s.frame, k, unturned, here)) for k in range(s.tree.n)]
-    }
+    poses = (reference_forward_kinematics(s.tree, s.frame, k, unturned, here) for k in range(s.tree.n))
+    return {"T_links": [_homogeneous(s.tree, pose) for pose in poses]}
 
 
 def jacobian_from_pose(s: TreeState) -> Outputs:
     mech = s.tree
-    R, _ = pose_inwards(mech, s.frame, mech.tool_link, *mech.tool)
-    return {"J": jacobian_of_pose(R, pose_inwards(mech, s.seeded().frame, mech.tool_link, *mech.tool), s.n, mech.zero)}
+    R, _ = reference_forward_kinematics(mech, s.frame, mech.tool_link, *mech.tool)
+    varied = reference_forward_kinematics(mech, s.seed_duals().frame, mech.tool_link, *mech.tool)
+    return {"J": jacobian_of_pose(R, varied, s.n, mech.zero)}
 
 
 def determinant_seen_from(place: int) -> Callable[[TreeState], Outputs]:
@@ -389,17 +389,17 @@ def inverse_from_pose(s: TreeState) -> Outputs:
 def jacobian_rate_from_jacobian(s: TreeState) -> Outputs:
     """The Jacobian over dual numbers that vary with time."""
     mech = s.tree
-    moving = [varying(at, mech.revolute[k], 0, s.qd[k]) for k, at in enumerate(s.position)]
+    moving = in_motion(mech, s.position, s.qd)
     J = kinematics.jacobian(mech, replace(s, position=moving).frame)
     return {"Jd": [[derivative(x, 0, mech.zero) for x in row] for row in J]}
 
 
 def regressor_by_columns(s: TreeState) -> Outputs:
     """Column by column: the efforts of a robot all of whose parameters are zero but one."""
-    mech, n = s.tree, s.n
+    mech, n = s.tree, s.tree.n
     zero, one = mech.zero, mech.one
     nothing = BodyInertia.nothing(zero)
-    bare = replace(mech, inertia=(nothing,) * n, drive=(zero,) * n, rotor=(None,) * n)
+    bare = replace(mech, inertia=(nothing,) * n, drive=(zero,) * s.n, rotor=(None,) * n)
     columns = []
     for i in range(n):
         for k in range(len(COLUMNS) - 1):
@@ -408,14 +408,14 @@ def regressor_by_columns(s: TreeState) -> Outputs:
             unit = BodyInertia(v[9], (v[6], v[7], v[8]), J)
             only = replace(bare, inertia=(*bare.inertia[:i], unit, *bare.inertia[i + 1 :]))
             columns.append(efforts_from_matrices(replace(s, tree=only), s.qd, s.qdd))
-        columns.append([s.qdd[i] if m == i else zero for m in range(n)])
-    return {"Y": [[column[row] for column in columns] for row in range(n)]}
+        columns.append([s.qdd[k] if k in mech.speeds[i] else zero for k in range(s.n)])
+    return {"Y": [[column[row] for column in columns] for row in range(s.n)]}
 
 
 def derivatives_of_matrices(s: TreeState) -> Outputs:
     """By differentiating M qdd + C qd, and g once more, with dual numbers."""
     mech, n, zero = s.tree, s.n, s.tree.zero
-    varied = s.seeded()
+    varied = s.seed_duals()
     rates = [Dual(v, {n + k: mech.one}) for k, v in enumerate(s.qd)]
     M = composite_body.mass_matrix(mech, varied.frame)
     C = energy.coriolis_matrix(mech, varied.frame, rates)
@@ -432,7 +432,7 @@ def derivatives_of_articulated_bodies(s: TreeState) -> Outputs:
     mech, n, zero = s.tree, s.n, s.tree.zero
     qd = [Dual(v, {n + k: mech.one}) for k, v in enumerate(s.qd)]
     tau = [Dual(v, {2 * n + k: mech.one}) for k, v in enumerate(s.tau)]
-    qdd = articulated_body.forward_dynamics(mech, s.seeded().frame, qd, tau)
+    qdd = articulated_body.forward_dynamics(mech, s.seed_duals().frame, qd, tau)
     by = [[[derivative(a, m * n + k, zero) for k in range(n)] for a in qdd] for m in range(3)]
     return {"qdd": [cast(Dual, a).value for a in qdd], "dqdd_dq": by[0], "dqdd_dqd": by[1], "dqdd_dtau": by[2]}
 
@@ -462,13 +462,13 @@ def potential_of_composites(s: TreeState) -> Outputs:
 
 
 def momentum_of_composites(s: TreeState) -> Outputs:
-    """Each joint moves all that lies beyond it as one body: the sum of these momenta, carried to the base."""
+    """The momenta that each joint gives to everything beyond it as one body, transformed to the base and summed."""
     mech, frame = s.tree, s.frame
     composite = composite_body.composite_inertias(mech, frame)
     total_momentum = mech.still
-    for k in range(s.n):
-        own = composite[k] @ (mech.S[k] * s.qd[k])
-        for i in reversed(path(mech, k)):
+    for j in range(mech.n):
+        own = composite[j] @ mech.joint_motion(j, s.qd)
+        for i in reversed(path(mech, j)):
             own = frame.X[i].T @ own
         total_momentum = total_momentum + Transform(*mech.base).T @ own
     return {"P": [*total_momentum.v, *total_momentum.w]}
@@ -483,7 +483,7 @@ def velocities_of_articulated_bodies(s: TreeState) -> Outputs:
 
 def momentum_rates_from_energies(s: TreeState) -> Outputs:
     """tau + dT/dq - dV/dq, the energies over dual numbers."""
-    varied, zero = s.seeded(), s.tree.zero
+    varied, zero = s.seed_duals(), s.tree.zero
     T = energy.kinetic_energy(varied.tree, varied.frame, s.qd)
     V = energy.potential_energy(varied.tree, varied.frame)
     return {"pd": [s.tau[k] + derivative(T, k, zero) - derivative(V, k, zero) for k in range(s.n)]}

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.dynamics.variants import known_turning, link_frame_recursion
-    from emdeg.dynamics.variants.link_frame_recursion import MOMENTS
     from emdeg.dynamics.variants.regrouping import (
         SPLITS,
         Axial,

@@ -18,17 +18,15 @@ from fractions import Fraction
 from typing import Literal, TypeVar
 
 from emdeg.algebra import Exact, PrimeField
+from emdeg.dynamics.joints import PRISMATIC, REVOLUTE, DHTransform, Pair, Position, rotations, sum_of_angles
 from emdeg.dynamics.mechanism import (
     Frames,
     Mechanism,
-    Pair,
-    Position,
-    Step,
     frames,
     inward,
     mechanism_of,
-    rotations,
-    sum_of_angles,
+    positions_at_zero,
+    symbolic_state,
     written,
 )
 from emdeg.dynamics.parameters.regressor import COLUMNS, regressor
@@ -44,7 +42,7 @@ Axial = Literal["yy", "xx", "mean"]
 def frames_slid(mech: Mechanism, along: Sequence[Exact]) -> Mechanism:
     """The mechanism with link i's frame moved by `along[i]` [m] along its joint axis."""
     zero, one = mech.zero, mech.one
-    steps, bodies = list(mech.step), list(mech.inertia)
+    steps, bodies = list(mech.dh), list(mech.inertia)
     for i, length in enumerate(along):
         if not length:
             continue
@@ -54,7 +52,7 @@ def frames_slid(mech: Mechanism, along: Sequence[Exact]) -> Mechanism:
         for child, parent in enumerate(mech.parent):
             if parent == i:
                 steps[child] = replace(steps[child], b=steps[child].b - t)
-    return replace(mech, step=tuple(steps), inertia=tuple(bodies))
+    return replace(mech, dh=tuple(steps), inertia=tuple(bodies))
 
 
 def slide_choices(robot: Robot) -> list[list[Exact]]:
@@ -78,16 +76,16 @@ def inertia_handed_inwards(mech: Mechanism, axial: Sequence[Axial], keep_mass: S
     `axial` says which moment goes; `keep_mass[i]` leaves a link's mass where it is: at the frame's origin, whose
     acceleration may be computed anyway.
     """
-    zero, one = mech.zero, mech.one
-    X = frames(mech, [(zero, one) if revolute else zero for revolute in mech.revolute]).X
-    bodies = list(mech.inertia)
+    X = frames(mech, positions_at_zero(mech)).X
+    bodies, nothing = list(mech.inertia), BodyInertia.nothing(mech.zero)
     for i, parent in inward(mech):
-        if mech.revolute[i]:
-            bodies[i], given = _about_axis(bodies[i], axial[i], keep_mass[i], zero)
-        else:
-            nothing = BodyInertia.nothing(zero)
+        if mech.joints[i] is REVOLUTE:
+            bodies[i], given = _about_axis(bodies[i], axial[i], keep_mass[i], mech.zero)
+        elif mech.joints[i] is PRISMATIC:
             given = replace(nothing, J=bodies[i].J)
             bodies[i] = replace(bodies[i], J=nothing.J)
+        else:
+            given = nothing
         if parent != BASE:
             bodies[parent] = bodies[parent] + given.to_parent(X[i])
     return replace(mech, inertia=tuple(bodies))
@@ -108,13 +106,10 @@ def drives_in_links(robot: Robot, mech: Mechanism) -> Mechanism:
     """The mechanism with each drive's inertia added to its link's ZZ wherever the two cannot be told apart."""
     field = PrimeField.fresh()
     plain = mechanism_of(robot, field)
-    joints = range(plain.n)
-    position = [field.joint_sincos(k) if plain.revolute[k] else field.displacement(k) for k in joints]
-    Y = regressor(
-        plain, frames(plain, position), [field.rate(k) for k in joints], [field.acceleration(k) for k in joints]
-    )
+    position, qd, qdd = symbolic_state(plain, field)
+    Y = regressor(plain, frames(plain, position), qd, qdd)
     bodies, drives = list(mech.inertia), list(mech.drive)
-    for i in joints:
+    for i in range(plain.n):
         first = len(COLUMNS) * i
         zz, ia = first + COLUMNS.index("ZZ"), first + COLUMNS.index("Ia")
         if mech.drive[i] and all(row[zz] == row[ia] for row in Y):
@@ -150,7 +145,7 @@ class SplitMechanism:
 def split_mechanism(mech: Mechanism, splits: Sequence[str]) -> SplitMechanism:
     """The mechanism with a second body for every link whose split is not ""."""
     n = mech.n
-    parts = {name: list(getattr(mech, name)) for name in ("parent", "revolute", "step", "inertia", "drive", "rotor")}
+    parts = {name: list(getattr(mech, name)) for name in ("parent", "joints", "dh", "inertia", "drive", "rotor")}
     second: dict[int, int] = {}
     joint = list(range(n))
     for i, split in enumerate(splits):
@@ -161,7 +156,7 @@ def split_mechanism(mech: Mechanism, splits: Sequence[str]) -> SplitMechanism:
         kept, given = _split(mech.inertia[i], split, mech.zero)
         parts["inertia"][i] = kept
         above = second.get(mech.parent[i], mech.parent[i])
-        new = (above, mech.revolute[i], mech.step[i], given, mech.zero, None)
+        new = (above, mech.joints[i], mech.dh[i], given, mech.zero, None)
         for name, value in zip(parts, new):
             parts[name].append(value)
     return SplitMechanism(replace(mech, **{name: tuple(values) for name, values in parts.items()}), tuple(joint))
@@ -197,7 +192,7 @@ def turn_back_choices(mech: Mechanism) -> list[list[Joints]]:
             if mech.revolute[k]:
                 joints = (k, *joints)
                 options.append(joints)
-            if not _is_straight(mech.step[k]):
+            if not mech.dh[k].is_parallel:
                 break
             k = mech.parent[k]
         choices.append(options)
@@ -222,20 +217,16 @@ def frames_turned_back(
     for i, parent in enumerate(mech.parent):
         before = () if parent == BASE else back[parent]
         own = (joint[i] if joint else i,) if mech.revolute[i] else ()
-        R.append(_rotation(mech, mech.step[i], before, own, back[i], pair_of))
+        R.append(_rotation(mech, mech.dh[i], before, own, back[i], pair_of))
         p.append(_turn(pair_of(before), plain.p[i]) if before else plain.p[i])
         bodies.append(inertia_turned_back(mech.inertia[i], back[i], pair_of, mech.zero) if back[i] else mech.inertia[i])
     return replace(mech, inertia=tuple(bodies)), Frames(tuple(R), tuple(p))
 
 
-def _is_straight(step: Step) -> bool:
-    return step.alpha is None and step.beta is None and step.gamma is None and step.theta is None
-
-
-def _rotation(mech: Mechanism, step: Step, before: Joints, own: Joints, after: Joints, pair_of: PairOf) -> Mat3:
+def _rotation(mech: Mechanism, step: DHTransform, before: Joints, own: Joints, after: Joints, pair_of: PairOf) -> Mat3:
     """Rz(before) C Rz(theta + own - after): from the child's turned-back frame to the parent's."""
     zero, one = mech.zero, mech.one
-    if _is_straight(step):  # the angles add
+    if step.is_parallel:  # the angles add
         plus, minus = list(before + own), list(after)
         for joint in after:
             if joint in plus:

@@ -1,4 +1,4 @@
-"""Inverse dynamics with the motors' armatures spinning: a layer over the recursion, over any scalar.
+"""Inverse dynamics with the motors' spinning armatures: a layer over the recursion, over any scalar.
 
 An armature on link p, by default joint i's parent, that drives joint i turns with the gear ratio's multiple of qd_i.
 Its spin along its axis a adds I_r a.omegad_p to the joint and I_r (qdd a + omega_p x qd a) to what the carrying link
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from emdeg.dynamics.formulations.rnea_link_frame import inertia_forces, joint_torques, motion
 from emdeg.dynamics.mechanism import Frames, Mechanism, outward
 from emdeg.dynamics.spatial import Scalar, Spatial, add, cross, dot, scale
-from emdeg.dynamics.variants.link_frame_recursion import efforts, inertia_forces, motion
 from emdeg.robot import BASE
 
 
@@ -22,21 +22,22 @@ def newton_euler_with_rotors(
     none = mech.still.v
     moves = motion(mech, frame, qd, qdd, gravity=gravity)
     forces = inertia_forces(mech, moves)
-    own = [mech.zero] * mech.n
+    own = [mech.zero] * mech.nv
     for i, parent in outward(mech):
         rotor = mech.rotor[i]
         carrier = parent if rotor is None or rotor.carrier is None else rotor.carrier
         if rotor is None or carrier == BASE:
             continue
-        own[i] = rotor.momentum * dot(rotor.axis, moves[carrier].omegad)
-        spin = add(scale(qdd[i], rotor.axis), cross(moves[carrier].omega, scale(qd[i], rotor.axis)))
+        (k,) = mech.speeds[i]
+        own[k] = rotor.momentum * dot(rotor.axis, moves[carrier].omegad)
+        spin = add(scale(qdd[k], rotor.axis), cross(moves[carrier].omega, scale(qd[k], rotor.axis)))
         forces[carrier] = forces[carrier] + Spatial(scale(rotor.momentum, spin), none)
-    return tuple(t + r for t, r in zip(efforts(mech, frame, forces, qdd), own))
+    return tuple(t + r for t, r in zip(joint_torques(mech, frame, forces, qdd), own))
 
 
 def mass_matrix_with_rotors(mech: Mechanism, frame: Frames) -> list[list[Scalar]]:
     """M, n x n, column by column, the rotors' coupling included."""
-    n, zero, one = mech.n, mech.zero, mech.one
+    n, zero, one = mech.nv, mech.zero, mech.one
     rest = [zero] * n
     units = [[one if k == j else zero for k in range(n)] for j in range(n)]
     columns = [newton_euler_with_rotors(mech, frame, rest, unit, gravity=False) for unit in units]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from emdeg.algebra import Exact
 from emdeg.dynamics.formulations import composite_body
 from emdeg.dynamics.formulations.lagrange_uicker import lagrange_coefficients
+from emdeg.dynamics.formulations.rnea_link_frame import MOMENTS, inertia_forces, joint_torques, motion
 from emdeg.dynamics.mechanism import Frames, Mechanism
 from emdeg.dynamics.spatial import BodyInertia, Scalar
 from emdeg.dynamics.state import TreeState
-from emdeg.dynamics.variants.link_frame_recursion import MOMENTS, efforts, inertia_forces, motion
 from emdeg.dynamics.variants.regrouping import (
     Axial,
     Joints,
@@ -87,7 +87,7 @@ class VariedState(TreeState):
         moments = wide.of_bodies([MOMENTS[name] for name in self.variation.moment])
         rates, accelerations = wide.of_bodies(qd), wide.of_bodies(qdd)
         forces = inertia_forces(mech, motion(mech, frame, rates, accelerations, gravity=gravity), moments)
-        return wide.of_joints(efforts(mech, frame, forces, accelerations), self.n)
+        return wide.of_joints(joint_torques(mech, frame, forces, accelerations), self.n)
 
     def _with_closed_form(
         self, tau: list[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], first: int
@@ -145,5 +145,5 @@ def _without(mech: Mechanism, links: Sequence[int]) -> Mechanism:
 
 def _inner(mech: Mechanism, frame: Frames, n: int) -> tuple[Mechanism, Frames]:
     """The first n links alone (parents come first, so they are a tree of their own)."""
-    parts = {name: getattr(mech, name)[:n] for name in ("parent", "revolute", "step", "inertia", "drive", "rotor")}
+    parts = {name: getattr(mech, name)[:n] for name in ("parent", "joints", "dh", "inertia", "drive", "rotor")}
     return replace(mech, **parts, tool_link=min(mech.tool_link, n - 1)), Frames(frame.R[:n], frame.p[:n])

@@ -16,15 +16,17 @@ from typing import Any, cast
 from emdeg.algebra import DEFAULT_MAX_TERMS, Quotient, TrigPoly, quotient
 from emdeg.algebra.linear import blocks, determinant, product
 from emdeg.dynamics import Frames, Vec3, path, tmul
-from emdeg.dynamics.formulations import equations_by_virtual_work, point_partials, turning_partials
 from emdeg.loops import (
     Anchor,
     Linkage,
     anchor_point,
     closing_of,
     constraints,
+    equations_by_virtual_work,
     in_motion,
     linkage_of,
+    point_partials,
+    turning_partials,
     world_frames,
 )
 from emdeg.loops import rate_of as time_rate_of

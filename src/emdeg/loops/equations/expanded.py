@@ -14,8 +14,7 @@ from typing import Any
 
 from emdeg.algebra import DEFAULT_MAX_TERMS, TrigPoly, quotient
 from emdeg.documents import Document, Equation, Item, Label, MatrixEquation, Paragraph, Section, SquareRoot, label
-from emdeg.dynamics.formulations import equations_by_virtual_work
-from emdeg.loops import Linkage, closing_of, linkage_of, solve
+from emdeg.loops import Linkage, closing_of, equations_by_virtual_work, linkage_of, solve
 from emdeg.loops import reduction as closed_loop
 from emdeg.loops.equations.letters import LetterEntry, Names, formulas, names_of
 from emdeg.robot import Robot

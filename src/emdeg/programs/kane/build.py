@@ -13,7 +13,7 @@ from typing import Any, cast
 from emdeg.algebra import FieldScalar
 from emdeg.algebra.linear import Rows, congruent, solve_symmetric, times, transposed
 from emdeg.dynamics import Mechanism, Scalar, Spatial, Vec3
-from emdeg.dynamics.formulations import mass_matrix
+from emdeg.dynamics.formulations import mass_matrix, rnea_link_frame
 from emdeg.dynamics.kane import (
     Setup,
     System,
@@ -28,7 +28,7 @@ from emdeg.dynamics.kane import (
     velocities,
 )
 from emdeg.dynamics.parameters import regrouped_mechanism
-from emdeg.dynamics.variants import Axial, inertia_handed_inwards, known_turning, link_frame_recursion
+from emdeg.dynamics.variants import Axial, inertia_handed_inwards
 from emdeg.equations.speeds import SpeedInverse, solver, speed_inverse
 from emdeg.programs.ir import Dependence, Program, count
 from emdeg.programs.kane.closed import LoopKane
@@ -85,10 +85,10 @@ class Kane:
     ) -> list[Scalar]:
         """The efforts the drives of all joints must give for a motion: Newton-Euler less what else acts."""
         mech, frame = self.sys.mech, self.sys.frame
-        moves = known_turning.motion(mech, frame, qd, qdd, turning or {})
-        forces = link_frame_recursion.inertia_forces(mech, moves)
-        forces = link_frame_recursion.less_external(forces, self.external(qd))
-        tau = link_frame_recursion.efforts(mech, frame, forces, qdd)
+        moves = rnea_link_frame.motion(mech, frame, qd, qdd, known=turning)
+        forces = rnea_link_frame.inertia_forces(mech, moves)
+        forces = rnea_link_frame.less_external(forces, self.external(qd))
+        tau = rnea_link_frame.joint_torques(mech, frame, forces, qdd)
         return [t - a for t, a in zip(tau, self.actions(qd))]
 
     def external(self, qd: Sequence[Scalar]) -> dict[int, Spatial]:
@@ -140,12 +140,12 @@ class Kane:
             return times(transposed(W), [tau[k] for k in sys.free], self.zero)
 
         qdd = self.accelerated(qd, self.still)
-        moves = known_turning.motion(mech, frame, qd, qdd, self.turning(self.still), gravity=False)
-        forces = link_frame_recursion.inertia_forces(mech, moves)
-        H = generalized(link_frame_recursion.efforts(mech, frame, forces, qdd))
-        G = [-g for g in generalized(link_frame_recursion.link_frame_recursion(mech, frame, still, still))]
-        outer = link_frame_recursion.less_external([mech.still] * mech.n, self.external(qd))
-        held = link_frame_recursion.efforts(mech, frame, outer, still)
+        moves = rnea_link_frame.motion(mech, frame, qd, qdd, known=self.turning(self.still), gravity=False)
+        forces = rnea_link_frame.inertia_forces(mech, moves)
+        H = generalized(rnea_link_frame.joint_torques(mech, frame, forces, qdd))
+        G = [-g for g in generalized(rnea_link_frame.rnea_link_frame(mech, frame, still, still))]
+        outer = rnea_link_frame.less_external([mech.still] * mech.n, self.external(qd))
+        held = rnea_link_frame.joint_torques(mech, frame, outer, still)
         E = generalized([a - t for a, t in zip(self.actions(qd), held)])
         return {"X": X, "H": H, "T": transposed(W), "G": G, "E": E, "rhs": rhs}
 

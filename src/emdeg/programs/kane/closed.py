@@ -24,8 +24,8 @@ from emdeg.algebra.linear import (
     times,
     transposed,
 )
-from emdeg.dynamics import Scalar, led
-from emdeg.dynamics.formulations import equations_by_virtual_work
+from emdeg.dynamics import Scalar, lift_positions
+from emdeg.dynamics.formulations import rnea_link_frame
 from emdeg.dynamics.kane import (
     LoopSystem,
     external_wrenches,
@@ -35,9 +35,8 @@ from emdeg.dynamics.kane import (
     system,
     velocities,
 )
-from emdeg.dynamics.variants import link_frame_recursion
 from emdeg.errors import RobotError
-from emdeg.loops import rate_of, reduction, solve
+from emdeg.loops import equations_by_virtual_work, rate_of, reduction, solve
 from emdeg.programs.kane.inputs import Function, KaneInputs
 
 CLOSED_FORMULATION = (
@@ -107,8 +106,8 @@ class LoopKane:
         efforts = reduction.tree_efforts(self.link, self.position, qd, qdd)
         outer = external_wrenches(self.tree, velocities(self.tree, qd), self.given.loads, self.sqrt)
         if outer:
-            forces = link_frame_recursion.less_external([mech.still] * mech.n, outer)
-            held = link_frame_recursion.efforts(mech, self.tree.frame, forces, [self.zero] * mech.n)
+            forces = rnea_link_frame.less_external([mech.still] * mech.n, outer)
+            held = rnea_link_frame.joint_torques(mech, self.tree.frame, forces, [self.zero] * mech.n)
             efforts = [e + h for e, h in zip(efforts, held)]
         free = len(self.sys.free)
         variables = self.sys.variables(self.given.variables[:free], self.given.variables[free:])
@@ -224,7 +223,7 @@ def closed_reference(
     def bent(xd: Sequence[Scalar]) -> list[Scalar]:
         """d/dt of u along the motion, the coordinates' accelerations aside: A-dot X-dot + B-dot."""
         qd = times(W, xd, zero)
-        moving = [led(at, link.tree.revolute[k], {0: qd[k]}, TIME) for k, at in enumerate(sys.tree.position)]
+        moving = lift_positions(link.tree, sys.tree.position, [{0: v} for v in qd], TIME)
         later = system(sys.tree.robot, sys.tree.setup, link.algebra, moving)
         W_later = reduction.velocity_map(link, reduction.constraint_jacobian(link, moving))
         return rate_of(speed_values(later, times(W_later, xd, zero)), zero)
@@ -274,7 +273,7 @@ def _map_of_closure(sys: LoopSystem) -> Matrix:
     """Every joint's rate per rate of a coordinate, by derivatives of the closure's own steps."""
     link, zero = sys.link, sys.link.tree.zero
     known = {
-        k: led(at, link.tree.revolute[k], {place: link.tree.one})
+        k: link.tree.joints[k].lift(at, [{place: link.tree.one}])
         for place, (k, at) in enumerate(sys.coordinates.items())
     }
     found = solve(link, sys.plan, known, lambda value, loop: _dual_root(value, loop, sys))

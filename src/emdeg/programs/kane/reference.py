@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from emdeg.algebra import Dual, FieldScalar, PrimeField, derivative
-from emdeg.dynamics import Scalar, Vec3, add, dot, in_base, led, matmul, mul, scale, sub, total, written
+from emdeg.dynamics import Scalar, Vec3, add, dot, in_base, lift_positions, matmul, mul, scale, sub, total, written
 from emdeg.dynamics.formulations import efforts_by_newton_euler, energy
 from emdeg.dynamics.kane import Setup, System, host, joint_actions, loop_system, speed_matrix, speed_values, system
 from emdeg.programs.ir import Dependence, Program
@@ -153,7 +153,7 @@ def _closed_outputs(
 
     def forces(tree: System, qd: Sequence[Scalar]) -> list[Scalar]:
         one = tree.mech.one
-        seeds = [led(at, tree.mech.revolute[k], {k: one}) for k, at in enumerate(tree.position)]
+        seeds = lift_positions(tree.mech, tree.position, [{k: one} for k in range(tree.mech.nv)])
         pushed = _generalized_forces(tree, _at(tree, algebra, seeds), qd, given.loads, sqrt)
         return [a + f for a, f in zip(joint_actions(tree, variables, qd, sqrt), pushed)]
 
@@ -163,10 +163,7 @@ def _closed_outputs(
 def _speed_rates(sys: System, algebra: Any, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
     """ud: the derivative of u(q, qd) along q-dot, plus its linear part in qdd."""
     zero = sys.mech.zero
-    moving = [
-        (Dual(at[0], {0: at[1] * v}), Dual(at[1], {0: -(at[0] * v)})) if turns else Dual(at, {0: v})
-        for at, v, turns in zip(sys.position, qd, sys.mech.revolute)
-    ]
+    moving = lift_positions(sys.mech, sys.position, [{0: v} for v in qd])
     along = speed_values(_at(sys, algebra, moving), qd)
     constant = speed_values(sys, [zero] * sys.mech.n)
     linear = speed_values(sys, qdd)
@@ -195,10 +192,7 @@ def _other_efforts(
     """C qd + dV/dq less the generalized forces of loads, springs, dampers and friction, per joint."""
     mech, n, zero = sys.mech, sys.mech.n, sys.mech.zero
     one = mech.one
-    seeds = [
-        (Dual(at[0], {k: at[1]}), Dual(at[1], {k: -at[0]})) if mech.revolute[k] else Dual(at, {k: one})
-        for k, at in enumerate(sys.position)
-    ]
+    seeds = lift_positions(mech, sys.position, [{k: one} for k in range(n)])
     varied = _at(sys, algebra, seeds)
     V = energy.potential_energy(mech, varied.frame)
     C = energy.coriolis_matrix(mech, sys.frame, qd)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from emdeg.dynamics import TREE, kind_of, mechanism_of
+from emdeg.dynamics import mechanism_of
+from emdeg.dynamics.formulations import MOMENTS
 from emdeg.dynamics.functions import CATALOGUE, ways_of
 from emdeg.dynamics.trees import tree_state
 from emdeg.dynamics.variants import (
-    MOMENTS,
     SPLITS,
     Joints,
     Variation,
@@ -45,8 +45,9 @@ def plain_formulation(robot: Robot, functions: Sequence[str]) -> Formulation:
 
 
 def has_formulations(robot: Robot, functions: Sequence[str]) -> bool:
-    """Whether there is anything to choose: every function has formulations that bear variation."""
-    return all(ways_of(function, robot).searched for function in functions)
+    """Whether there is anything to choose: every function has formulations that bear variation, and every joint."""
+    elementary = all(joint.type.elementary for joint in robot.joints)
+    return elementary and all(ways_of(function, robot).searched for function in functions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,6 @@ WITH_SPLIT_INERTIA = (*RECURSIVE, "mass_matrix")
 
 def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> Program:
     """The functions traced as the formulation says, not simplified; CannotVary if its choices do not go together."""
-    assert kind_of(robot) is TREE
     trace = open_trace(robot, functions)
 
     def pair_of(joints: Joints):
@@ -118,7 +118,7 @@ def write(robot: Robot, functions: Sequence[str], formulation: Formulation) -> P
     results: dict[str, Any] = {}
     for function, method in zip(functions, formulation.method):
         entry = CATALOGUE[function]
-        found = entry.ways[TREE.name].formulations[method](written)
+        found = ways_of(function, robot).formulations[method](written)
         if found is None:
             raise CannotVary(f"{method} does not serve this robot")
         if entry.derivation is not None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from emdeg.documents import Shown
-from emdeg.dynamics import TREE, kind_of
-from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION
+from emdeg.dynamics.functions import CATALOGUE, WITH_FRICTION, ways_of
 from emdeg.errors import Refuted, RobotError
 from emdeg.programs.build import derivative_program, joined_functions, plain_program, plain_programs
 from emdeg.programs.differentiation import derivative_of_solution
@@ -316,8 +315,8 @@ def _from_what_is_differentiated(
     if len(names) > 1 or how is None:
         return []
     ways: list[tuple[Callable[..., Program], list[str]]] = [(partial(derivative_program, robot), [how.of.name])]
-    if how.of.name == "forward_dynamics" and kind_of(robot) is TREE:
-        ways.insert(0, (derivative_of_solution, ["inverse_dynamics", "mass_matrix"]))
+    if solved := ways_of(how.of.name, robot).solves:
+        ways.insert(0, (derivative_of_solution, list(solved)))
     for derivative, of in ways:
         short = [one for name in of if (one := known(robot, name, weights)) is not None]
         swept = sum(one.size * sum(group.size for group in one.inputs) for one in short)

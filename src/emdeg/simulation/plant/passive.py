@@ -11,7 +11,8 @@ from emdeg.algebra import Array
 from emdeg.documents import Shown
 from emdeg.dynamics.formulations import FrictionLaw, smooth_sign
 from emdeg.errors import ScenarioError
-from emdeg.robot import Robot, choose
+from emdeg.loops import choose
+from emdeg.robot import Robot
 
 REST_SPEED = 1e-3
 """The speed [rad/s, m/s] below which dry friction fades out, so that the equations stay smooth."""

@@ -6,13 +6,21 @@ what it is), or by a joint between two frames of the tree. Frozen data, exact va
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from emdeg.algebra import NO_ANGLE, ZERO, Angle, Exact, FieldScalar
 from emdeg.documents import Shown
+from emdeg.errors import RobotError
+from emdeg.robot import Constraints, ConstraintsDraft
+
+if TYPE_CHECKING:
+    from emdeg.robot import Frame, Link, ParameterGroup, Pose, Robot
+
+CLOSED_LOOPS = "closed loops"
+"""The name of the kind of mechanism."""
 
 ClosureKind = Literal["spherical", "universal", "revolute", "prismatic", "fixed"]
 CLOSURE_KINDS: tuple[ClosureKind, ...] = ("spherical", "universal", "revolute", "prismatic", "fixed")
@@ -101,6 +109,16 @@ class Rod(Shown):
         share: Any = written(self.inertia) / written(self.length * self.length)
         return m11 + share, m12 - share, m22 + share
 
+    def with_moments(self, values: Mapping[str, Exact]) -> Rod:
+        """The rod as masses at its ends and halfway that have this ZZ, MX and M about its first end."""
+        if not self.length.is_number:
+            if any(values.values()):
+                raise RobotError("its length is a symbol, so its inertia cannot be regrouped", body=self.name)
+            return replace(self, mass=ZERO, inertia=ZERO, points=None)
+        ends, moment = values["ZZ"] / self.length.number**2, values["MX"] / self.length.number
+        points = (values["M"] - 3 * moment + 2 * ends, 2 * ends - moment, 4 * moment - 4 * ends)
+        return replace(self, mass=values["M"], com=HALF, inertia=ZERO, points=points)
+
     @property
     def three_masses(self) -> tuple[Exact, Exact, Exact]:
         """`points_in` exact numbers, for a rod whose length is one."""
@@ -135,7 +153,7 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True)
-class Loops:
+class Loops(Constraints):
     """What closes the tree's loops, and how the mechanism is driven and described.
 
     `coordinates` and `driven` are numbers of joints of the tree: the independent coordinates, and the joints with
@@ -146,6 +164,7 @@ class Loops:
     of the least sum of effort^2 / share. None are equal shares.
     """
 
+    kind: ClassVar[str] = CLOSED_LOOPS
     rods: tuple[Rod, ...]
     closures: tuple[Closure, ...]
     coordinates: tuple[int, ...]
@@ -155,9 +174,61 @@ class Loops:
     values: tuple[tuple[str, Fraction], ...] = field(default=(), metadata=LATER)
     allocation: tuple[Fraction, ...] = field(default=(), metadata=LATER)
 
+    def independent(self, n: int) -> tuple[int, ...]:
+        return self.coordinates
+
+    def actuated(self, n: int) -> tuple[int, ...]:
+        return self.driven
+
+    @property
+    def bodies(self) -> tuple[Rod, ...]:
+        return self.rods
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(loop.name for loop in (*self.rods, *self.closures))
+
+    @property
+    def loops(self) -> Loops:
+        return self
+
+    @property
+    def digested(self) -> object:
+        return self
+
+    def exact_values(self) -> Iterable[Exact | Angle]:
+        for rod in self.rods:
+            yield from (rod.length, rod.com, rod.mass, rod.inertia, *(rod.points or ()))
+        for loop in (*self.rods, *self.closures):
+            for end in (loop.first, loop.second):
+                yield from (*end.xyz, end.turn, *end.rpy)
+
+    def parameter_groups(self) -> Iterable[ParameterGroup]:
+        from emdeg.loops.symbols import parameter_groups
+
+        return parameter_groups(self)
+
+    def body_parameters(self) -> Iterable[Mapping[str, Exact]]:
+        """ZZ across the rod and MX along it, both about its first end, and M."""
+        return (dict(zip(("M", "MX", "ZZ"), rod.moments)) for rod in self.rods)
+
+    def with_body_parameters(self, values: Sequence[Mapping[str, Exact]]) -> Loops:
+        return replace(self, rods=tuple(rod.with_moments(own) for rod, own in zip(self.rods, values, strict=True)))
+
+    def with_values(self, values: Mapping[str, Fraction]) -> Loops:
+        return replace(self, values=tuple({**dict(self.values), **values}.items()))
+
+    def with_geometry(self, shape: Robot, base: Pose) -> Robot:
+        return replace(shape, base=base, constraints=self.massless())
+
+    def massless(self) -> Loops:
+        bare = (replace(rod, mass=ZERO, com=HALF, inertia=ZERO, points=None) for rod in self.rods)
+        return replace(self, rods=tuple(bare))
+
+    def to_toml(self, links: Sequence[Link], root: str) -> list[str]:
+        from emdeg.loops.toml import written_loops
+
+        return written_loops(self, links, root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +240,7 @@ class NamedEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class LoopsDraft:
+class LoopsDraft(ConstraintsDraft):
     """Loops as a file states them: by names."""
 
     rods: tuple[tuple[Rod, NamedEnd, NamedEnd], ...]
@@ -181,11 +252,7 @@ class LoopsDraft:
     values: tuple[tuple[str, Fraction], ...] = ()
     allocation: tuple[tuple[str, Fraction], ...] = ()
 
+    def resolved(self, links: Sequence[Link], host: Callable[[str, str], Frame], locked: Collection[str]) -> Loops:
+        from emdeg.loops.toml import resolved
 
-def values(loops: Loops):
-    """Every exact value and angle the dynamics depends on."""
-    for rod in loops.rods:
-        yield from (rod.length, rod.com, rod.mass, rod.inertia, *(rod.points or ()))
-    for loop in (*loops.rods, *loops.closures):
-        for end in (loop.first, loop.second):
-            yield from (*end.xyz, end.turn, *end.rpy)
+        return resolved(self, links, host, locked)

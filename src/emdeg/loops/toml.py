@@ -8,22 +8,35 @@ from fractions import Fraction
 
 from emdeg.algebra import NO_ANGLE, ZERO, Exact
 from emdeg.errors import RobotError
-from emdeg.robot.loops import CLOSURE_KINDS, HALF, Closure, End, Loops, LoopsDraft, NamedEnd, Rod
-from emdeg.robot.model import BASE, Frame, Link, Pose
-from emdeg.robot.toml_table import TomlTable
-from emdeg.robot.transform import ExactTransform, about, of_pose, to_pose
+from emdeg.loops.description import CLOSURE_KINDS, HALF, Closure, End, Loops, LoopsDraft, NamedEnd, Rod
+from emdeg.robot import (
+    BASE,
+    Body,
+    ConstraintsDraft,
+    ExactTransform,
+    Frame,
+    Link,
+    Pose,
+    TomlTable,
+    about,
+    angle,
+    array,
+    number,
+    of_pose,
+    quoted,
+    single,
+    to_pose,
+)
 
-KEYS = ("rod", "closure", "loops")
 
-
-def read_loops(
-    rods: Sequence[TomlTable], closures: Sequence[TomlTable], loops: TomlTable | None, turning: Mapping[str, bool]
-) -> LoopsDraft | None:
-    """What the tables say; None without any. `turning`: each joint's name -> whether it is revolute."""
+def read_loops(top: TomlTable, bodies: Sequence[Body]) -> ConstraintsDraft:
+    """What the tables [[rod]], [[closure]] and [loops] of a robot file with these bodies say."""
+    turning = {body.joint: body.kind == "revolute" for body in bodies if body.kind != "fixed"}
+    rods, closures, loops = array(top, "rod"), array(top, "closure"), single(top, "loops")
     if not rods and not closures:
         if loops is not None:
             raise loops.error("there is no [[rod]] and no [[closure]] that closes a loop")
-        return None
+        return ConstraintsDraft()
     if loops is None:
         table = (*rods, *closures)[0]
         raise table.error("a loop is closed, so write [loops] with coordinates = [..] and driven = [..]")
@@ -200,14 +213,7 @@ def _shares(draft: LoopsDraft, locked: Collection[str]) -> tuple[Fraction, ...]:
     return found if len(set(found)) > 1 else ()
 
 
-def written_loops(
-    loops: Loops,
-    links: Sequence[Link],
-    root: str,
-    number: Callable[[Exact | Fraction], str],
-    angle: Callable,
-    quoted: Callable[[str], str],
-) -> list[str]:
+def written_loops(loops: Loops, links: Sequence[Link], root: str) -> list[str]:
     """The TOML tables, each as text."""
     names = [link.joint.name for link in links]
 

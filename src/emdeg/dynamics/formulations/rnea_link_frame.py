@@ -5,8 +5,8 @@ origins, so no linear velocity is ever formed, and a body's points get their acc
 U = [omegad]x + [omega]x[omega]x. Programs are traced and numbers are computed from it; it equals the plain
 `emdeg.dynamics.formulations.newton_euler`, and every line is linear in the ten parameters of a link.
 
-Its three stages are apart, so that others can stand between them: how links move, what forces that asks for, what the
-joints must give.
+It has three stages, so that variants can be put between them: the links' motion, the forces that cause it, the joint
+torques.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from emdeg.dynamics.mechanism import Frames, Mechanism, carried_outward, summed_inward
+from emdeg.dynamics.mechanism import Frames, Mechanism, backward_pass, forward_pass, joint_speeds
 from emdeg.dynamics.spatial import (
     Mat3,
     Scalar,
     Spatial,
     Vec3,
+    acceleration_matrix,
     add,
     cross,
     matmul,
     mul,
     neg,
-    plus_z,
+    relative_motion,
     scale,
     second_moments,
     tmul,
@@ -43,44 +44,75 @@ class LinkMotion:
     vd: Vec3
 
 
-def link_frame_recursion(
+PointAcceleration = Callable[[Vec3, Vec3, Vec3], Vec3]
+"""(omega, omegad, r) -> the acceleration of a body's point at r relative to its origin [m/s^2]."""
+
+
+def rnea_link_frame(
     mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar], *, gravity: bool = True
 ) -> tuple[Scalar, ...]:
     """tau, the joint torques [N m] and forces [N] of the motion qd, qdd."""
     moves = motion(mech, frame, qd, qdd, gravity=gravity)
-    return efforts(mech, frame, inertia_forces(mech, moves), qdd)
+    return joint_torques(mech, frame, inertia_forces(mech, moves), qdd)
 
 
 def motion(
-    mech: Mechanism, frame: Frames, qd: Sequence[Scalar], qdd: Sequence[Scalar], *, gravity: bool = True
+    mech: Mechanism,
+    frame: Frames,
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    *,
+    gravity: bool = True,
+    known: Mapping[int, tuple[Vec3, Vec3]] | None = None,
+    point: PointAcceleration | None = None,
 ) -> tuple[LinkMotion, ...]:
-    """The outward recursion: how every link moves."""
-    start = base_motion(mech, gravity)
-    return carried_outward(mech, start, lambda i, before: next_motion(mech, frame, i, before, qd[i], qdd[i]))
+    """The forward pass: every link's motion.
+
+    `known` are angular velocities and accelerations of links that need not be computed, as where generalized speeds
+    are a body's angular velocity. `point` is how accelerations of points are written, by default with U.
+    """
+    given, accelerated = known or {}, point or by_acceleration_matrix
+
+    def step(i: int, before: LinkMotion) -> LinkMotion:
+        move = next_motion(mech, frame, i, before, qd, qdd, accelerated)
+        return LinkMotion(*given[i], move.vd) if i in given else move
+
+    return forward_pass(mech, base_motion(mech, gravity), step)
 
 
 def base_motion(mech: Mechanism, gravity: bool) -> LinkMotion:
-    """A base that accelerates upwards feels like gravity."""
+    """The base's motion: an upward acceleration stands for gravity."""
     still = mech.still.v
     return LinkMotion(still, still, neg(mech.gravity) if gravity else still)
 
 
-def next_motion(mech: Mechanism, frame: Frames, i: int, before: LinkMotion, qd: Scalar, qdd: Scalar) -> LinkMotion:
+def next_motion(
+    mech: Mechanism,
+    frame: Frames,
+    i: int,
+    before: LinkMotion,
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    point: PointAcceleration,
+) -> LinkMotion:
     """Link i's motion from its parent's and its joint's."""
     R, p = frame.R[i], frame.p[i]
     w, wd, a = before.omega, before.omegad, before.vd
     if mech.parent[i] == BASE:  # which does not turn
         a = tmul(R, a)
     else:
-        a = tmul(R, add(a, mul(acceleration_matrix(w, wd), p)))
+        a = tmul(R, add(a, point(w, wd, p)))
         w, wd = tmul(R, w), tmul(R, wd)
-    if mech.revolute[i]:
-        # omega_i = w + qd z;  omegad_i = wd + qdd z + w x qd z
-        turned = (wd[0] + w[1] * qd, wd[1] - w[0] * qd, wd[2])
-        return LinkMotion(plus_z(w, qd), plus_z(turned, qdd), a)
-    # vd_i = a + qdd z + 2 w x qd z
-    twice = qd + qd
-    return LinkMotion(w, wd, plus_z((a[0] + w[1] * twice, a[1] - w[0] * twice, a[2]), qdd))
+    speeds = mech.speeds[i]
+    if len(speeds) == 1:
+        (k,) = speeds
+        return LinkMotion(*mech.S[k].advance(w, wd, a, qd[k], qdd[k]))
+    return LinkMotion(*relative_motion(w, wd, a, mech.joint_motion(i, qd), mech.joint_motion(i, qdd)))
+
+
+def by_acceleration_matrix(omega: Vec3, omegad: Vec3, r: Vec3) -> Vec3:
+    """U r."""
+    return mul(acceleration_matrix(omega, omegad), r)
 
 
 def inertia_forces(
@@ -88,13 +120,13 @@ def inertia_forces(
 ) -> list[Spatial]:
     """Per link, in its frame: moment about the origin and force that make it move so.
 
-    `moments[i]` says how link i's J omegad + omega x J omega is written; as Euler did, if nothing is said.
+    `moments[i]` says how link i's J omegad + omega x J omega is written; by default as Euler does.
     """
     found = []
     for i, (body, move) in enumerate(zip(mech.inertia, moves)):
         w, wd, a = move.omega, move.omegad, move.vd
         f = add(scale(body.m, a), mul(acceleration_matrix(w, wd), body.mr))
-        moment = moments[i] if moments else as_euler_wrote_it
+        moment = moments[i] if moments else euler_moment
         found.append(Spatial(add(moment(body.J, w, wd), cross(body.mr, a)), f))
     return found
 
@@ -104,35 +136,25 @@ def less_external(forces: Sequence[Spatial], external: Mapping[int, Spatial]) ->
     return [force - external[i] if i in external else force for i, force in enumerate(forces)]
 
 
-def efforts(mech: Mechanism, frame: Frames, forces: Sequence[Spatial], qdd: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """The inward recursion: tau [N m, N], what the joints must give for the links to receive these forces."""
+def joint_torques(
+    mech: Mechanism, frame: Frames, forces: Sequence[Spatial], qdd: Sequence[Scalar]
+) -> tuple[Scalar, ...]:
+    """The backward pass: tau [N m, N], so that the links receive these forces."""
     X, S = frame.X, mech.S
-    f = summed_inward(mech, forces, lambda i, f: X[i].T @ f)
-    return tuple(S[i].dot(f[i]) + mech.drive[i] * qdd[i] for i in range(mech.n))
+    f = backward_pass(mech, forces, lambda i, f: X[i].T @ f)
+    return tuple(S[k].dot(f[i]) + mech.drive[k] * qdd[k] for i, k in joint_speeds(mech))
 
 
 Moment = Callable[[Mat3, Vec3, Vec3], Vec3]
 """(J, omega, omegad) -> J omegad + omega x J omega [N m]."""
 
 
-def acceleration_matrix(omega: Vec3, omegad: Vec3) -> Mat3:
-    """U = [omegad]x + [omega]x[omega]x: what gives a point of a body its acceleration from its place [1/s^2]."""
-    x, y, z = omega
-    xx, yy, zz = x * x, y * y, z * z
-    xy, xz, yz = x * y, x * z, y * z
-    return (
-        (-(yy + zz), xy - omegad[2], xz + omegad[1]),
-        (xy + omegad[2], -(xx + zz), yz - omegad[0]),
-        (xz - omegad[1], yz + omegad[0], -(xx + yy)),
-    )
-
-
-def as_euler_wrote_it(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
+def euler_moment(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
     """J omegad + omega x J omega."""
     return add(mul(J, wd), cross(w, mul(J, w)))
 
 
-def by_products(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
+def moment_by_products(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
     """From the products of the speeds, the tensor's differences being constants."""
     (A, D, E), (_, B, F), (_, _, C) = J
     x, y, z = w
@@ -145,14 +167,14 @@ def by_products(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
     )
 
 
-def by_acceleration_matrix(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
+def moment_by_acceleration_matrix(J: Mat3, w: Vec3, wd: Vec3) -> Vec3:
     """The axial vector of U P, P being the second moments of the mass: sum of r x (U r) m."""
     G = matmul(acceleration_matrix(w, wd), second_moments(J, Fraction(1, 2)))
     return (G[2][1] - G[1][2], G[0][2] - G[2][0], G[1][0] - G[0][1])
 
 
 MOMENTS: Mapping[str, Moment] = {
-    "Euler": as_euler_wrote_it,
-    "products": by_products,
-    "acceleration matrix": by_acceleration_matrix,
+    "Euler": euler_moment,
+    "products": moment_by_products,
+    "acceleration matrix": moment_by_acceleration_matrix,
 }

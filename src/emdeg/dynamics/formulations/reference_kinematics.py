@@ -8,7 +8,7 @@ from emdeg.dynamics.spatial import Mat3, Scalar, Vec3, add, matmul, mul, total
 from emdeg.robot import BASE
 
 
-def pose_inwards(mech: Mechanism, frame: Frames, link: int, R: Mat3, p: Vec3) -> tuple[Mat3, Vec3]:
+def reference_forward_kinematics(mech: Mechanism, frame: Frames, link: int, R: Mat3, p: Vec3) -> tuple[Mat3, Vec3]:
     """A pose on a link in the base frame, multiplied up from the link inwards: another way than kinematics takes."""
     if link == BASE:
         return R, p
