@@ -18,6 +18,7 @@ from emdeg.programs import pipeline
 from emdeg.programs.instructions import Instructions
 from emdeg.programs.ir import Program
 from emdeg.programs.registers import NEAR, REGISTERS, quickest
+from emdeg.programs.simplification import reordered
 
 SOURCE = Path(__file__).with_suffix(".c")
 CACHE = SOURCE.parents[1] / "build" / "bench"
@@ -55,7 +56,23 @@ def in_quicker_order(program: Program, tries: int, seed: int = 0) -> Program:
     found = _library().search(given, processor, ctypes.c_long(tries), ctypes.c_uint64(seed), *heat, far, len(FAR), best)
     if found < 0:
         raise MemoryError("for the search")
-    return there.permuted(list(best)).in_order()
+    return _in_order(there.permuted(list(best)))
+
+
+def _in_order(instructions: Instructions) -> Program:
+    """The program with its operations in the order of the instructions."""
+    program, placed = instructions.program, dict[int, None]()
+
+    def put(index: int) -> None:
+        for arg in program.ops[index].args:
+            if arg not in placed:
+                put(arg)
+        placed[index] = None
+
+    for index in (*instructions.order, *range(program.size)):
+        if index not in placed:
+            put(index)
+    return reordered(program, list(placed))
 
 
 def estimated_cycles(instructions: Instructions, access: float = pipeline.ACCESS) -> float:

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         LEAST_PRIME,
         MANY_PRIMES,
         MODULO,
-        POINTS,
         REMAINDER,
         P,
         PrimeColumns,

@@ -6,7 +6,7 @@ An expression is inert data; what its names mean is decided when it is evaluated
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -69,12 +69,15 @@ class Expression:
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that occurs, sorted."""
-        return tuple(sorted(_names(self.node)))
+        found = {node.name for node in _nodes(self.node) if isinstance(node, ParsedName)}
+        sines = [node for node in _nodes(self.node) if isinstance(node, ParsedSine)]
+        return tuple(sorted(found.union(name for sine in sines for name, _ in sine.angles)))
 
     @property
     def divides(self) -> bool:
         """Whether anything but numbers is divided by."""
-        return _divides(self.node)
+        products = [node for node in _nodes(self.node) if isinstance(node, ParsedProduct)]
+        return any(exponent < 0 for product in products for _, exponent in product.factors)
 
     def degree(self, of_name: Callable[[str], int] = lambda name: 1) -> int:
         """How many factors its longest product has, powers multiplied out and names taken for what they stand for.
@@ -270,21 +273,12 @@ def _degree(node: ParsedNode, of_name: Callable[[str], int]) -> int:
     return 1
 
 
-def _divides(node: ParsedNode) -> bool:
+def _nodes(node: ParsedNode) -> Iterator[ParsedNode]:
+    """Every node of an expression."""
+    yield node
     if isinstance(node, ParsedSum):
-        return any(_divides(term) for _, term in node.terms)
-    if isinstance(node, ParsedProduct):
-        return any(exponent < 0 or _divides(factor) for factor, exponent in node.factors)
-    return False
-
-
-def _names(node: ParsedNode) -> set[str]:
-    if isinstance(node, ParsedName):
-        return {node.name}
-    if isinstance(node, ParsedSine):
-        return {name for name, _ in node.angles}
-    if isinstance(node, ParsedSum):
-        return {name for _, term in node.terms for name in _names(term)}
-    if isinstance(node, ParsedProduct):
-        return {name for factor, _ in node.factors for name in _names(factor)}
-    return set()
+        inner = [term for _, term in node.terms]
+    else:
+        inner = [factor for factor, _ in node.factors] if isinstance(node, ParsedProduct) else []
+    for one in inner:
+        yield from _nodes(one)

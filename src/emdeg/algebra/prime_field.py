@@ -296,16 +296,18 @@ class PrimeField:
 
 
 class PrimeColumns(PrimeField):
-    """Random points in columns: the first `POINTS` modulo one prime, each further one modulo a prime of its own.
+    """Random points in columns: `POINTS` of them modulo one prime, each further one modulo a prime of its own.
 
     Values that agree in every column are the same function but for a chance of some 2^-120; if they are proportional,
     their ratio follows from its residues modulo many primes. Values are arrays of one residue per column. Where a prime
     divides a number's denominator, the number has random residues of its own; 1 / 0 is 0.
     """
 
+    POINTS, PRIMES = 4, 16
+
     def __init__(self, seed: int | str) -> None:
-        primes = _short_primes()
-        self.columns = (primes[0],) * (POINTS - 1) + primes
+        primes = _short_primes(self.PRIMES)
+        self.columns = (primes[0],) * (self.POINTS - 1) + primes
         super().__init__(seed, np.array(self.columns, dtype=np.uint64))  # type: ignore[arg-type]
         self._drawn_again = [0] * len(self.columns)
 
@@ -355,7 +357,7 @@ class PrimeColumns(PrimeField):
     def ratio(self, above: Residues, below: Residues) -> Fraction | None:
         """The rational number above / below if there is a plausible one: small beside the product of the primes."""
         modulus, value = 1, 0
-        for p, a, b in zip(self.columns[POINTS - 1 :], above[POINTS - 1 :].tolist(), below[POINTS - 1 :].tolist()):
+        for p, a, b in zip(*(values[self.POINTS - 1 :] for values in (self.columns, above.tolist(), below.tolist()))):
             if not b:
                 return None
             r = a * pow(b, -1, p) % p
@@ -367,14 +369,12 @@ class PrimeColumns(PrimeField):
 
 Residues = NDArray[np.uint64]
 """One residue per column."""
-POINTS, PRIMES = 4, 16
-"""Points modulo the first prime, and primes."""
 _KINDS = {"angle": "circle", "free": "", "displacement": "q", "rate": "qd", "acceleration": "qdd"}
 """What a column's draw of each kind is named after."""
 
 
 @lru_cache(maxsize=1)
-def _short_primes() -> tuple[int, ...]:
+def _short_primes(many: int) -> tuple[int, ...]:
     """The largest primes below 2^31 that are 7 modulo 8, where 2 has a root and products fit 64 bits."""
     candidates = (n for n in range(2**31 - 1, 0, -8) if fmpz(n).is_prime())
-    return tuple(islice(candidates, PRIMES))
+    return tuple(islice(candidates, many))

@@ -1,4 +1,4 @@
-"""What the mechanics asks of the numbers it runs over.
+"""The operations that the algorithms of dynamics require of scalars.
 
 An algorithm in `emdeg.dynamics` is written once, with +, - and * (and / where the book divides). The algebra
 it is handed decides what comes out: numbers, formulas, a program, or residues modulo a prime.

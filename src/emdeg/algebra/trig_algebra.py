@@ -410,7 +410,7 @@ class RationalAngles(TrigAlgebra):
 
 
 def _check_terms(terms: int, max_terms: int) -> None:
-    """Nothing; OverBudget if a formula of `terms` terms is over the limit."""
+    """Raise `OverBudget` if a formula of `terms` terms exceeds the limit."""
     if terms > max_terms:
         raise OverBudget(
             f"a formula grew to {terms} terms and the budget is {max_terms}: give numbers to some symbolic "

@@ -1,6 +1,6 @@
-"""A program as a network of sums and products of any length, and factoring in it: a b + a c becomes a (b + c).
+"""Greedy factoring of a program as a network of sums and products of any length: a b + a c becomes a (b + c).
 
-A chain of additions whose partial sums nobody else reads is one sum, and likewise for products. Values keep
+A chain of additions whose partial sums are not read elsewhere is one sum, and likewise for products. Values keep
 the program's sign convention: only a sum's terms and the outputs carry signs.
 
 Factoring is greedy: in every round the moves that win most are made, then the network is looked at afresh. A program's
@@ -281,7 +281,7 @@ def _rank(move: Move) -> tuple[int, int, tuple[int, ...]]:
 
 
 def factor(program: Program) -> Program:
-    """The same function with no more operations: greedy factoring until nothing wins."""
+    """An equivalent program with no more operations: greedy factoring until nothing saves an operation."""
     network = to_network(program)
     while True:
         before = network.cost()
@@ -295,7 +295,7 @@ def factor(program: Program) -> Program:
 
 
 def _round(network: Network) -> bool:
-    """Makes all moves of the largest gain that do not meet; False if there is none."""
+    """Make all disjoint rewrites of the largest gain; False if there is none."""
     moves = sorted(find_moves(network), key=_rank)
     touched: set[int] = set()
     for move in moves:
@@ -307,7 +307,7 @@ def _round(network: Network) -> bool:
 
 
 def find_moves(network: Network) -> Iterator[Move]:
-    """Every move that saves operations, with what it saves."""
+    """Every rewrite that saves operations."""
     counts = network.use_counts()
     busy = [number for number in sorted(counts) if number not in network.fixed]
     for number in busy:

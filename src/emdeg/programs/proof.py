@@ -123,7 +123,7 @@ def verify(
 
 
 class Roots:
-    """The roots taken at one point, by their radicands: equal radicands have one root, whoever asks.
+    """The roots taken at one point, by their radicands: equal radicands have the same root in all programs.
 
     `signs` are bits: the root that is a square itself, or the other one, by the order in which radicands come up.
     """
@@ -150,7 +150,7 @@ Named = tuple[str, int]
 
 @dataclass
 class Proof:
-    """One proof under way: what is compared, and what the points so far have shown."""
+    """An identity check in progress: what is compared, and what the points so far have shown."""
 
     program: Program
     independent: Program
@@ -206,7 +206,7 @@ class Proof:
         return tuple((index, PLAIN if index in self.plain_radicands else INDEPENDENT) for index in self._own_radicands)
 
     def check(self, draw: str, where: str, direct: Direct | None = None, signs: Sequence[int] = (0,)) -> None:
-        """Nothing; Refuted where the two differ at a point drawn by `draw`, or no such point can be found."""
+        """Raise `Refuted` if the two differ at a point drawn from the seed `draw`, or if no point can be found."""
         for turn in range(PRIMES):
             prime = prime_of(f"{draw} {turn}")
             for attempt in range(self.attempts):
@@ -250,7 +250,7 @@ class Proof:
         _compare(self.program, output_residues(self.program, own, at.prime), expected, where)
 
     def _grow(self) -> bool:
-        """Whether there were further grounds; they are sources now."""
+        """Add the programs of `grounds` to the sources; False if that was done before."""
         if self.grown or self.grounds is None:
             return False
         self.grown = True
@@ -265,7 +265,7 @@ class Proof:
             raise Refuted(f"{self.program.name}: the trace of the independent formulation is not what that computes")
 
     def _compare_divisors(self, at: PrimeField, known: list[list[int | None]], own: list[int | None]) -> None:
-        """NotGrounded where the program divides by what no source divides by, up to a factor that is a number."""
+        """Raise `NotGrounded` if the program divides by what no source divides by, up to a constant factor."""
         if self.grounds is None or not self._own_divisors:
             return
         places = [(k, index) for k, one in enumerate(self.sources) for index in _read_by(one, Kind.DIV)]
@@ -287,7 +287,7 @@ class Proof:
             self.divisors[index] = same
 
     def _second_point(self, at: PrimeField) -> list[list[int | None]]:
-        """All values at another point modulo the same prime; ZeroDivisionError where luck finds none."""
+        """All values at another point modulo the same prime; raise `ZeroDivisionError` if none is found."""
         for attempt in range(self.attempts):
             second = PrimeField(f"{at.seed} second {attempt}", at.prime)
             roots = Roots(at.prime)
@@ -298,7 +298,7 @@ class Proof:
         raise ZeroDivisionError("no second point was found")  # the first one is tried elsewhere, then
 
     def show_roots_independent(self, points: int) -> None:
-        """Nothing; Refuted if the two differ for some signs of roots that are not independent.
+        """Raise `Refuted` if the two differ for some signs of roots that are not independent.
 
         A root is independent of those before it if there is a point at which they exist and it does not.
         """

@@ -1,4 +1,4 @@
-"""A program's values modulo primes, where equality is exact and costs nothing: at one point, or at many at once.
+"""Evaluate programs modulo primes, at one point or at many at once: there equality is exact.
 
 The sine and cosine of an angle become a point of the circle s^2 + c^2 = 1 over the field. Angles that are
 independent (inputs, constant angles, symbols) get independent points; the angle of a sum gets the point that
@@ -20,7 +20,7 @@ from emdeg.programs.ir import LAWS, Kind, Op, Program, Ref, Slot
 Atom = Slot | Angle
 """An independent angle: an input, or a constant."""
 MOST_TURNS = 1000
-"""An angle may stand in a sum so many times; a program that says more was not made by emdeg."""
+"""The largest multiple of an angle; emdeg writes no program with a larger one."""
 MOST_ROOTS = 6
 """Up to so many square roots a program's points are drawn again until all exist: in half of the cases each."""
 
@@ -116,7 +116,7 @@ def _residue(program: Program, known: Sequence[int | None], ref: Ref, prime: int
 
 
 def input_residue(field: PrimeField, slot: Slot) -> Residue:
-    """The value that the field gives to one entry of an input array, whoever asks: a program, or its reference."""
+    """The residue of one entry of an input array: the same for a program and for its reference."""
     name, place = slot
     match name:
         case "q":
@@ -151,7 +151,7 @@ def angle_atoms(program: Program, value: int) -> Mapping[Atom, int]:
 
 
 def _summands(program: Program, op: Op, index: int) -> list[tuple[int | Atom, int]]:
-    """What an angle is made of, one operation deep: values or independent angles, each so many times."""
+    """The terms of an angle, one operation deep: values or independent angles, each with its multiple."""
     if op.kind in (Kind.ADD, Kind.SUB):
         return [(op.args[0], 1), (op.args[1], 1 if op.kind is Kind.ADD else -1)]
     if op.kind is Kind.NEG:

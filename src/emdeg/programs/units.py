@@ -1,10 +1,10 @@
-"""Units for a program's values, in which numbers that they are multiplied by become one.
+"""Rescale a program's values (nondimensionalization), so that as many constant factors as possible become one.
 
-Of a robot in which a length occurs often all lengths may be told in that one: it is then 1, and nothing is multiplied
-by it. Which values may be told in which units is read off the program. Every value has an exponent, the logarithm of
-how much larger it is written than it is. Terms of a sum have the same one, a product has the sum of its factors',
-inputs, outputs, sines and roots have none; where a value is multiplied by a number, that number may become any other.
-What these equations leave free is chosen: again and again such that most products lose their number.
+If one length occurs often, all lengths are expressed in units of it: it is then 1, and nothing is multiplied by it.
+Which values can be rescaled follows from the program. Every value has an exponent, the logarithm of its scale factor.
+Terms of a sum have equal exponents, a product has the sum of its factors' exponents, inputs, outputs, sines and roots
+have none; a constant factor may have any. These are linear equations; their free variables are chosen one after the
+other, each such that the most products lose their constant factor.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARTS = 12
 
 
 def in_units(program: Program) -> Program:
-    """The program with its values in units such that fewer of them are multiplied by numbers; itself if none are."""
+    """The program with its values rescaled so that fewer products have a constant factor; itself if none would."""
     program = prune(program)
     free = _Free(program)
     chosen = free.chosen()
@@ -45,7 +45,7 @@ def in_units(program: Program) -> Program:
 
 
 class _Free:
-    """The products with a number, and by how much each number may change."""
+    """The products with a constant factor, and how each factor may change."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -62,7 +62,7 @@ class _Free:
         return [place for place, arg in enumerate(self.program.ops[value].args) if arg in self.numbers]
 
     def _equations(self) -> list[Row]:
-        """Combinations of the numbers' exponents that must vanish."""
+        """The linear equations of the factors' exponents: combinations that must be zero."""
         none = np.zeros(len(self.products), np.int64)
         exponent: dict[int, Row] = {}
         vanish: dict[bytes, Row] = {}
@@ -95,7 +95,7 @@ class _Free:
         return [row for row in vanish.values() if row.any()]
 
     def chosen(self) -> list[Fraction]:
-        """By how much each number is multiplied."""
+        """The scale chosen for each constant factor."""
         rows = list(self.rows)
         factors = [Fraction(1)] * len(rows)
         numbers = {place: number for value, place in self.products.items() if (number := self._number(value))}
@@ -117,7 +117,7 @@ class _Free:
                 return factors
 
     def _number(self, value: int) -> Fraction | None:
-        """What the value is multiplied by, without its sign, if that is a rational number."""
+        """The absolute value of the value's constant factor if it is rational."""
         op, place = self.program.ops[value], self._numbers_of(value)[0]
         number = self.program.ops[op.args[place]]
         if number.kind is not Kind.NUMBER or (op.kind is Kind.DIV and place == 0):
@@ -134,11 +134,11 @@ class _Free:
 
 
 Powers = tuple[Fraction, ...]
-"""Of the units that are still free."""
+"""Exponents of the units that are still free."""
 
 
 def _settled_by(row: Powers, rows: Sequence[Powers]) -> int | None:
-    """A unit by which a number of these powers becomes one while all keep whole powers."""
+    """A unit that makes the factor with these exponents one while all exponents stay integers."""
     for unit, power in enumerate(row):
         if abs(power) == 1 and all(abs(other[unit]) <= _HIGHEST and other[unit].denominator == 1 for other in rows):
             return unit
@@ -146,7 +146,7 @@ def _settled_by(row: Powers, rows: Sequence[Powers]) -> int | None:
 
 
 def _solutions(equations: Sequence[Row], many: int) -> list[Powers]:
-    """Of each number the powers of independent units that it may take."""
+    """For each constant factor, its exponents in a basis of independent units."""
     basis = null_space_modulo([row.tolist() for row in equations], many, _PRIME)
     return [tuple(_rational(vector.get(place, 0)) for vector in basis) for place in range(many)]
 
@@ -158,7 +158,7 @@ def _rational(residue: int) -> Fraction:
 
 
 def _written(program: Program, free: _Free, chosen: Sequence[Fraction]) -> Program:
-    """The program with its numbers multiplied by these; the program itself where that would change a result."""
+    """The program with its constant factors scaled; the program itself where that would change a result."""
     tracer = Tracer.like(program)
     times: dict[int, Fraction] = {}
     """How much larger each value is written than it is."""

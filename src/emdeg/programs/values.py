@@ -1,6 +1,6 @@
 """A program's values in floating point, as exact constants, and as balls of many digits.
 
-A ball is certain to hold the exact value: arithmetic that cannot err. Values modulo primes are in `residues`.
+A ball certainly contains the exact value (interval arithmetic). Values modulo primes are in `residues`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Extraction: what sums of products have in common is computed once, wherever it stands (fast extract).
+"""Extraction: random search for common parts of several expanded sums, each computed once (fast extract).
 
-Parts are sums of two terms and products of two symbols. Chance decides among nearly equal ones, so that repeated runs
-find different ways; and from one that was found, some parts are put back and others taken out instead, again and
-again, which leads much further than new starts.
+Parts are sums of two terms and products of two symbols. Nearly equal savings are ranked at random, so that
+repeated runs find different results; `improve` puts some parts back and takes others out instead, again and again,
+which finds much shorter results than new starts.
 """
 
 from __future__ import annotations

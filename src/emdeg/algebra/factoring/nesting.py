@@ -1,4 +1,4 @@
-"""One sum of products with common factors taken out, nothing named: from an expanded polynomial to nested brackets.
+"""Factoring for print: one expanded sum as nested brackets, without names for common parts.
 
 Where no part may have a name (a formula in print), what two brackets share cannot be computed once, and taking one
 symbol out of some terms decides what can be taken out of the others. So this is a search over the orders in which

@@ -1,4 +1,4 @@
-"""Common parts of sums of products made symbols of their own, the part that saves most first: greedy factoring.
+"""Greedy factoring of several expanded sums: common parts become symbols, the part that saves most first.
 
 Two kinds of parts are sought: a product of two symbols that stands in several terms, and a sum of terms of which
 others, in one sum or in several, are multiples: k a b + l a c d = k a (b + (l/k) c d). The part that saves most becomes

@@ -1,4 +1,4 @@
-"""What recurs in the sums of EMDEG's hierarchical form: brackets, and products of sines and cosines."""
+"""Factoring for the hierarchical form: recurring brackets V, and recurring products T of sines and cosines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A basis of the space that a model's coefficients span, chosen so that the model is short when written in it.
+"""The choice of lumped constants: a basis of the space that a model's coefficients span, such that the model is short.
 
 Every entry of a model is a sum of (product of parameters) * (function of the configuration). The coefficient vectors
 of its trigonometric terms span a space; any basis K of it writes every entry as sum K_i psi_i, uniquely, and no

@@ -1,6 +1,6 @@
-"""A program under search: operations that can be rewired, each with its fingerprint.
+"""A program as a mutable graph for searches: operations that can be rewired, each with its residues.
 
-Every node is a leaf or one operation on signed earlier nodes; what nobody reads is gone. Values that depend on
+Every node is a leaf or one operation on signed earlier nodes; nodes without readers are removed. Values that depend on
 constants alone are leaves: arithmetic on them is free.
 """
 
@@ -33,7 +33,7 @@ class Node:
 
 
 class SearchGraph:
-    """The program as a graph. Ids are never re-used; what nobody reads any more goes with the last who did."""
+    """The program as a graph. Ids are never reused; a node is removed with its last reader."""
 
     def __init__(self, program: Program, seed: int, weights: Weights = OPERATIONS) -> None:
         self.program = program
@@ -131,7 +131,7 @@ class SearchGraph:
         return self._order
 
     def _look(self) -> None:
-        """See anew what there is, who reads whom, and what it costs."""
+        """Recompute the living nodes, their readers and the cost."""
         self._order = None
         order, nodes = self.order, self.nodes
         self.nodes = {index: nodes[index] for index in order}
@@ -145,7 +145,7 @@ class SearchGraph:
         self.cost = self.weight(order)
 
     def cone(self, root: int) -> set[int]:
-        """The values that only `root` needs, itself included: what goes if it goes."""
+        """The values that only `root` needs, itself included: they are removed with it."""
         gone = {root}
         missing: dict[int, int] = {}
         stack = [root]
@@ -172,7 +172,7 @@ class SearchGraph:
         return found
 
     def redirect(self, old: int, new: Signed) -> None:
-        """Let everyone who reads `old` read `new` instead; `old` goes, and what only it needed."""
+        """Replace `old` by `new` in all its readers; remove `old` and what only it needed."""
         index, sign = new
         for reader in set(self.readers[old]):
             node = self.nodes[reader]
@@ -187,7 +187,7 @@ class SearchGraph:
         self.forget(old)
 
     def forget(self, index: int) -> None:
-        """Let a value go that nobody reads, and what only it needed."""
+        """Remove a value without readers, and what only it needed."""
         stack = [] if self.read[index] else [index]
         while stack:
             gone = stack.pop()

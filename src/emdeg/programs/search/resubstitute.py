@@ -1,10 +1,10 @@
-"""Resubstitution: say a value anew in terms of other values that are there already.
+"""Resubstitution: random search that replaces a value by an equal, cheaper expression of the program's other values.
 
 A value t whose own operations (the cone that only t needs) number m may be replaced by any expression of at most m
-operations on values that do not depend on t. Moves that win are made; moves that neither win nor lose are made at
-random, so that the program drifts among its equals until another win appears.
+operations on values that do not depend on t. Rewrites that save operations are made; rewrites that neither save nor
+cost any are made at random, so that the search reaches programs where another one saves some.
 
-The ways to say a value in terms of others are found in tables and built on demand. Each is an `Equivalent`: what it
+Expressions equal to a value are looked up by residues in tables and built on demand. Each is an `Equivalent`: what it
 costs, which nodes it stands on, how to build it. The forms are
     x,  k x,  a b,  a + b                                       (at most one operation)
     a + b c,  a + b + c,  (a + b) c,  a b c,  k a + b           (two)
@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from emdeg.algebra import POINTS, Residues
+from emdeg.algebra import PrimeColumns, Residues
 from emdeg.programs.ir import Kind, Program
 from emdeg.programs.search.graph import Node, SearchGraph, Signed
 from emdeg.programs.weights import OPERATIONS, SHORT, Effort, Weights, cost, target_seconds
@@ -71,7 +71,7 @@ class Resubstitution:
 
     @property
     def settled(self) -> bool:
-        """Whether so many sweeps have won nothing that no more is to be hoped for."""
+        """Whether so many sweeps have saved nothing that the search may end."""
         return self._in_vain > IN_VAIN * (SHORT + self.best)
 
     def result(self) -> Program:
@@ -125,7 +125,7 @@ class Resubstitution:
             self._make(target, chosen)
 
     def _score(self, target: int, candidate: Equivalent, change: float) -> tuple[float, ...] | None:
-        """How a move that changes the price by so much ranks, the best first; None where it shall not be made."""
+        """The rank of a rewrite with this change of cost, the least is made; None: it is not made."""
         return change, self.random.random()
 
     def _candidates(self, target: int, spare: float) -> Iterator[Equivalent]:
@@ -305,7 +305,7 @@ def _two_products(first: tuple[int, int], sign: int, second: tuple[int, int], re
 
 
 Rows = NDArray[np.uint64]
-COLUMNS = POINTS - 1
+COLUMNS = PrimeColumns.POINTS - 1
 """Of fingerprints those that values are looked up by; the others prove what was found."""
 Pair = tuple[int, Kind, int, tuple[int, int]]
 """(place of what was looked for, product or sum, the second's sign in the sum, the two values)."""
@@ -384,7 +384,7 @@ class Tables:
                 self.ratios.setdefault(multiple, index)
 
     def compact(self) -> None:
-        """Forget the dead."""
+        """Drop entries of nodes that were removed."""
         nodes = self.net.nodes
         alive = [k for k, index in enumerate(self.ids) if index in nodes]
         if len(alive) < len(self.ids):
