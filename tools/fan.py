@@ -10,7 +10,7 @@ import re
 from html import escape
 
 from emdeg.codegen import TARGETS
-from tools.house import HOME, SOURCE, STYLE
+from tools.architecture import HOME, SOURCE, STYLE
 
 PICTURE = HOME / "docs" / "images" / "targets.svg"
 WIDTH, ROW, RIGHT, LEFT = 900, 30, 400, 250

@@ -1,6 +1,6 @@
-"""The house in one picture: docs/images/house.svg, from the plan in pyproject.toml and each room's first sentence.
+"""The packages in one picture: docs/images/architecture.svg, from the layers in pyproject.toml and their docstrings.
 
-python -m tools.house
+python -m tools.architecture
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tools.walk import HOME, OWN, PLAN
 
-PICTURE = HOME / "docs" / "images" / "house.svg"
+PICTURE = HOME / "docs" / "images" / "architecture.svg"
 SOURCE = HOME / "src" / "emdeg"
 WIDTH, NAME, LINE, PAD, GAP = 900, 150, 17, 10, 8
 STYLE = (
@@ -21,30 +21,30 @@ STYLE = (
 )
 
 
-def sentence(room: str) -> str:
-    """What a room says it is for: the first paragraph of its `__init__`."""
-    body = ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+def sentence(package: str) -> str:
+    """The purpose of a package: the first paragraph of its `__init__`."""
+    body = ast.get_docstring(ast.parse((SOURCE / package / "__init__.py").read_text(encoding="utf-8"))) or ""
     return " ".join(body.split("\n\n")[0].split())
 
 
 def drawn() -> str:
-    """The picture: a box a room, the plan from the top downward, the command line last."""
-    rooms = [room for room in PLAN if (SOURCE / room / "__init__.py").exists()] + [OWN]
+    """The picture: a box for each package, from the lowest layer down to the command line."""
+    packages = [package for package in PLAN if (SOURCE / package / "__init__.py").exists()] + [OWN]
     boxes, y = [], 40
-    for room in rooms:
-        said = textwrap.wrap(sentence(room), 105)
+    for package in packages:
+        said = textwrap.wrap(sentence(package), 105)
         height = max(1, len(said)) * LINE + 2 * PAD - 4
         lines = "".join(
             f'<text x="{NAME}" y="{y + PAD + 12 + LINE * k}">{escape(line)}</text>' for k, line in enumerate(said)
         )
         boxes.append(
-            f"<g{' class=' + chr(34) + 'own' + chr(34) if room == 'cli' else ''}>"
+            f"<g{' class=' + chr(34) + 'own' + chr(34) if package == 'cli' else ''}>"
             f'<rect x="10" y="{y}" width="{WIDTH - 20}" height="{height}" rx="5"/>'
-            f'<text class="name" x="22" y="{y + PAD + 12}">{room}</text>{lines}</g>'
+            f'<text class="name" x="22" y="{y + PAD + 12}">{package}</text>{lines}</g>'
         )
         y += height + GAP
-    note = "A room imports only from the rooms above it, and what they export by name."
-    about = f'viewBox="0 0 {WIDTH} {y}" role="img" aria-label="The rooms of emdeg"'
+    note = "A package imports only from the packages above it, and only names that they export."
+    about = f'viewBox="0 0 {WIDTH} {y}" role="img" aria-label="The packages of emdeg"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {about}>\n'
         f"<style>{STYLE}</style>\n"
@@ -53,7 +53,7 @@ def drawn() -> str:
 
 
 def main() -> None:
-    """Draws it anew."""
+    """Draw the picture again."""
     PICTURE.write_text(drawn(), encoding="utf-8")
     print(f"wrote {PICTURE.relative_to(Path.cwd()) if PICTURE.is_relative_to(Path.cwd()) else PICTURE}")
 
