@@ -21,7 +21,6 @@ TOPICS = {
     "equations/test_paper_tables.py": "papers' tables",
     "dynamics/test_burdick_recursions.py": "a paper's equations",
     "dynamics/test_example_robots.py": "other programs' answers for real robots",
-    "dynamics/test_kinds.py": "a kind of mechanism of a test's own through the whole core",
     "dynamics/test_oracles.py": "other programs' answers for random robots",
     "programs/test_count.py": "how operations are counted: the convention's definition",
     "programs/test_ordering.py": "the order of programs that come with the package: benchmarks/ordering.py",
