@@ -8,8 +8,8 @@ import pytest
 import emdeg
 from emdeg.programs import count, evaluate, plain_program
 from emdeg.reduce.program_error import EFFORTS, written_rates
+from emdeg.reduce.shortening.adversary import random_states
 from emdeg.reduce.shortening.pruning import Pruning
-from emdeg.reduce.shortening.steering import random_states
 from emdeg.reduce.shortening.tape import Tape
 from emdeg.robot import workspace
 

@@ -12,7 +12,7 @@ from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.mechanics.parameters import VariedRobot, base_values
 from emdeg.programs import plain_program, program
-from emdeg.reduce.shortening.steering import MOTION, random_states, worst_states
+from emdeg.reduce.shortening.adversary import MOTION, random_states, worst_states
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE
 from emdeg.robot import Robot, Workspace
 from emdeg.runtime import compile

@@ -23,8 +23,8 @@ from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
 from emdeg.reduce.row_error import CornerReach, EffortRow
 from emdeg.reduce.shortening import work
-from emdeg.reduce.shortening.moves import rate_terms
 from emdeg.reduce.shortening.rates import States, of_rates, unit_rates
+from emdeg.reduce.shortening.rewrites import rate_terms
 from emdeg.robot import Workspace
 from emdeg.runtime import compile
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.bounds import Bounded, Family, family, supremum
-from emdeg.equations import indices
+from emdeg.equations import LumpedModel, indices
 from emdeg.robot import Workspace
 
 
@@ -257,13 +257,48 @@ def _one_after_the_other(B: Array, C: Array, speed: Array, qd: Array) -> Array:
     return qd
 
 
+def largest_torques(
+    full: LumpedModel, where: Workspace, starts: int = 12, until: Callable[[], bool] = lambda: False
+) -> tuple[float, ...]:
+    """The largest torque found at each joint over the workspace, by multistart maximisation."""
+    rows = [row(joint, full.entries, where) for joint in range(1, full.robot.n + 1)]
+    return tuple(0.0 if one is None else search(RowObjective(one), count=starts, until=until)[0] for one in rows)
+
+
+def certified_errors(
+    full: LumpedModel,
+    approximate: LumpedModel,
+    where: Workspace,
+    *,
+    seconds: float = 8.0,
+    clock: Callable[[], float] = time.process_time,
+) -> tuple[Bounded, ...]:
+    """The certified largest error of an approximate model at each joint, beside the largest found.
+
+    `seconds` for each joint; what one leaves, others may use, those with the most variables last.
+    """
+    n = full.robot.n
+    difference = differences(full, approximate.entries)
+    parts = {j: row(j, difference, where) for j in range(1, n + 1)}
+    found = {j: Bounded(0.0, 0.0, {}) for j, part in parts.items() if part is None}
+    todo = sorted((part.formulas.coefficients.size, j, part) for j, part in parts.items() if part is not None)
+    end = clock() + seconds * len(todo)
+    for place, (_, j, part) in enumerate(todo):
+        found[j] = largest_error(part, seconds=(end - clock()) / (len(todo) - place), clock=clock)
+    return tuple(found[j] for j in range(1, n + 1))
+
+
+def differences(full: LumpedModel, entries: Mapping[str, TrigPoly]) -> dict[str, TrigPoly]:
+    """{entry: full less approximate}, exactly."""
+    return {name: formula - entries[name] for name, formula in full.entries.items()}
+
+
 def largest_error(
     row: EffortRow,
     *,
     seconds: float = 8.0,
     tolerance: float = 0.05,
     seed: int = 0,
-    enough: float = -np.inf,
     clock: Callable[[], float] = time.process_time,
 ) -> Bounded:
     """The certified maximum of |e|, beside the largest found by multistart maximisation.
@@ -273,7 +308,7 @@ def largest_error(
     objective = RowObjective(row)
     end = clock() + seconds
     found, at = search(objective, seed=seed, until=lambda: clock() >= end)
-    goal = max(found * (1 + tolerance), min(enough, CLOSE * found))
+    goal = found * (1 + tolerance)
     bounded = supremum(
         row.formulas, objective.above, seconds=end - clock(), enough=lambda bound: bound <= goal, clock=clock
     )
@@ -325,5 +360,3 @@ def search(
 
 
 CLIMBS = 40
-CLOSE = 1.2
-"""A bound within this of the error found is close enough, even where a limit would allow for more."""

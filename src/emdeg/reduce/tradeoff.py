@@ -8,13 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from emdeg.programs import Effort, count
-from emdeg.reduce.model_error import certified, largest_efforts
-from emdeg.reduce.programs import program
-from emdeg.reduce.short_mechanism import judged_beside, shortest_of_loops
-from emdeg.reduce.short_model import FullModel, ShortModel
-from emdeg.reduce.short_program import ShortProgram
-from emdeg.reduce.shortest_program import shortest_within_each
+from emdeg.equations import LumpedModel
+from emdeg.programs import Effort, count, explicit_program
+from emdeg.reduce.approximation import Approximation
+from emdeg.reduce.row_error import certified_errors, largest_torques
+from emdeg.reduce.shortest_program import lumped_approximation, shortest_within_each
 from emdeg.reduce.significance import significant
 from emdeg.robot import Robot, Workspace
 from emdeg.writing import Shown
@@ -42,7 +40,7 @@ class TradeoffPoint(Shown):
 
 
 def curve(
-    full: FullModel,
+    full: LumpedModel,
     where: Workspace,
     *,
     thresholds: Sequence[float] = SIGNIFICANCES,
@@ -55,7 +53,7 @@ def curve(
     Of the time a third is for smaller programs, the rest for certification.
     """
     effort = effort or Effort(seconds)
-    largest = largest_efforts(full, where, until=effort.until(0.1))
+    largest = largest_torques(full, where, until=effort.until(0.1))
     points = []
     for place, threshold in enumerate(thresholds):
         tell(f"terms below {threshold:g}")
@@ -63,10 +61,10 @@ def curve(
         short = (
             significant(full, where, significance=threshold, joint_significance=threshold / 10)[0]
             if threshold
-            else ShortModel(full, full.lumped.expansions, full.values)
+            else full
         )
-        c = count(program(short, effort=mine.part(1 / 3)))
-        errors = certified(short, where, seconds=mine.left() / full.robot.n, clock=mine.clock)
+        c = count(explicit_program(short, effort=mine.part(1 / 3)))
+        errors = certified_errors(full, short, where, seconds=mine.left() / full.robot.n, clock=mine.clock)
         points.append(
             TradeoffPoint(
                 threshold,
@@ -92,35 +90,21 @@ def curve_of_programs(
 
     `beside`: other mechanisms of the same geometry, by name, as points of their own.
     """
-    if robot.is_tree:
-        found = shortest_within_each(robot, worst_errors, where=where, time=effort, tell=tell)
-    else:
-        found = _of_loops(robot, where, worst_errors, effort, tell)
-    c = count(found[0].exact)
+    found = shortest_within_each(robot, worst_errors, where=where, time=effort, tell=tell)
+    c = found[0].exact_operations
     none = (0.0,) * len(found[0].errors)
     points = [TradeoffPoint(0.0, c.mul, c.add, none, none)]
-    points += [_point(one, part) for part, one in zip(sorted(worst_errors), found) if one.program != one.exact]
+    points += [_point(one, part) for part, one in zip(sorted(worst_errors), found) if not one.is_exact]
     for name, other in (beside or {}).items():
         tell(f"beside it {name}")
-        points.append(replace(_point(judged_beside(robot, other, where), 0.0), name=name))
+        points.append(replace(_point(lumped_approximation(robot, other, where), 0.0), name=name))
     return tuple(points)
 
 
-def _of_loops(
-    robot: Robot, where: Workspace, worst_errors: Sequence[float], effort: Effort, tell: Callable[[str], None]
-) -> list[ShortProgram]:
-    found = []
-    for place, part in enumerate(sorted(worst_errors)):
-        tell(f"within {100 * part:g} %")
-        mine = effort.part(1 / (len(worst_errors) - place))
-        found.append(shortest_of_loops(robot, worst_error=part, where=where, time=mine))
-    return found
-
-
-def _point(one: ShortProgram, asked: float) -> TradeoffPoint:
-    c = count(one.program)
+def _point(one: Approximation, asked: float) -> TradeoffPoint:
+    c = one.operations
     shares = tuple(e.value / peak if peak else 0.0 for e, peak in zip(one.errors, one.largest))
-    return TradeoffPoint(asked, c.mul, c.add, shares, one.relative)
+    return TradeoffPoint(asked, c.mul, c.add, shares, one.certified_error)
 
 
 def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str], asked: str = "significance") -> str:

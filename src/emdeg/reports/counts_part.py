@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from emdeg.errors import RobotError
+from emdeg.papers import general_recursion
 from emdeg.programs import Count, Effort, Program, count, plain_program, program
-from emdeg.reduce import TradeoffPoint, curve_of_programs, general_recursion
+from emdeg.reduce import TradeoffPoint, curve_of_programs
 from emdeg.reports.charts import ChartBar, Trail, bars, trails
 from emdeg.reports.published import Published, published_counts
 from emdeg.reports.subject import Subject

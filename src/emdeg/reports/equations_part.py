@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from emdeg.algebra import Atom, Product, Sum
-from emdeg.equations import Compact, Lumped, compact, kinds_of, letters_of
+from emdeg.equations import Compact, Lumped, LumpedModel, compact, kinds_of, letters_of, lumped_model
 from emdeg.equations.loops import LOOP_PARTS, LoopModel, default_parts, derive_loops
 from emdeg.equations.reading import ABBREVIATIONS, CompactEntry
 from emdeg.errors import OverBudget
-from emdeg.reduce import FullModel, full_model
 from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.subject import Subject
-from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, sampled_sizes, tradeoff
+from emdeg.reports.tradeoff import MOST_TERMS, TUNING, SliderTuning, Tradeoff, sampled_sizes, tradeoff
 from emdeg.writing import (
     Equation,
     Folded,
@@ -88,11 +87,11 @@ class EquationsFound:
     section: Section
     tradeoff: Tradeoff | None = None
     constants: int = 0
-    full: FullModel | None = None
+    full: LumpedModel | None = None
     loops: LoopModel | None = None
 
 
-def equations(subject: Subject, command: str, levels: bool = True) -> EquationsFound:
+def equations(subject: Subject, command: str, levels: bool = True, *, tuning: SliderTuning = TUNING) -> EquationsFound:
     """The section for a chain or a tree, or the named blocks of a mechanism with loops.
 
     Without `levels` there is no threshold slider, which takes the longest; terms are shaded by sampled sizes.
@@ -113,8 +112,8 @@ def equations(subject: Subject, command: str, levels: bool = True) -> EquationsF
         return EquationsFound(
             _section(subject, lumped, compact(lumped), None, None, command), None, len(lumped.constants)
         )
-    full = full_model(model if model.general else subject.robot)
-    found = tradeoff(subject, full) if levels else Tradeoff((), {}, sampled_sizes(subject, full), ())
+    full = lumped_model(model if model.general else subject.robot)
+    found = tradeoff(subject, full, tuning) if levels else Tradeoff((), {}, sampled_sizes(subject, full), ())
     section = _section(subject, full.lumped, compact(full.lumped), found, full, command, levels)
     return EquationsFound(section, found, len(full.lumped.constants), full)
 
@@ -134,7 +133,7 @@ def _section(
     lumped: Lumped,
     form: Compact,
     found: Tradeoff | None,
-    full: FullModel | None,
+    full: LumpedModel | None,
     command: str,
     levels: bool = True,
 ) -> Section:

@@ -13,9 +13,8 @@ from emdeg.equations.reading import ABBREVIATIONS, in_parameters
 from emdeg.errors import BadRequest, EmdegError
 from emdeg.mechanics import kind_of
 from emdeg.mechanics.kane import joint_rates
-from emdeg.programs import Program
+from emdeg.programs import Program, term_program
 from emdeg.programs.kane import choose
-from emdeg.reduce import term_program
 from emdeg.reports import PARTS as KANE_PARTS
 from emdeg.reports import ShadedEntries, ShadedEntry, ShadedTerm, describe, kane_document
 from emdeg.robot import Robot, algebra_of, parallel_joints, symbolize

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.reduce.shortening.search import LEAST_SEARCH, Shortening
+    from emdeg.reduce.shortening.search import ProgramSearch, SearchTuning
 
 on_demand(globals())

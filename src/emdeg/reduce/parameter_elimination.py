@@ -22,8 +22,8 @@ from emdeg.programs import Program, count, plain_program, program
 from emdeg.reduce.loop_error import LoopError, error_of_parameters
 from emdeg.reduce.program_error import ProgramError
 from emdeg.reduce.shortening import work
+from emdeg.reduce.shortening.adversary import MOTION, Climbs, joined, random_states, worst_states
 from emdeg.reduce.shortening.rates import States
-from emdeg.reduce.shortening.steering import MOTION, joined, random_states, worst_states
 from emdeg.robot import Robot, Workspace, to_toml
 from emdeg.runtime import compile, one_thread
 from emdeg.writing import Shown
@@ -103,7 +103,7 @@ def fewer_parameters(
     `exact`: its inverse dynamics, to which errors refer. RobotError where nothing can be left out, OverBudget where
     `until` says stop before that is certified.
     """
-    search = Leaving(robot, limits, where, seed)
+    search = ParameterElimination(robot, limits, where, seed)
     aim = np.full(len(limits), AIM)
     for _ in range(ATTEMPTS):
         new = search.run(aim)
@@ -111,7 +111,7 @@ def fewer_parameters(
         if made is None:
             break
         error = search.error(new, exact, made)
-        found, _ = worst_states(error.errors, where, MOTION, search.random, points=100_000, starts=40)
+        found, _ = worst_states(error.errors, where, MOTION, search.random, Climbs(points=100_000, starts=40))
         try:
             bounds = error.bounds(found.tolist(), enough=list(limits), until=until)
         except OverBudget:
@@ -128,7 +128,7 @@ def fewer_parameters(
     raise RobotError(NOTHING_LEFT_OUT, body=robot.name)
 
 
-class Leaving:
+class ParameterElimination:
     """Leaving base parameters out at states, the worst that are found joining them.
 
     `limits`: by joint [N m, N]; `rates`: those of the function's inputs that are not zero; `spend` is told the nominal
