@@ -17,7 +17,6 @@ from emdeg.reduce.row_error import (
     CornerReach,
     EffortRow,
     RowObjective,
-    _Speeds,
     certified_errors,
     differences,
     largest_error,
@@ -76,19 +75,22 @@ def test_negative_squares_of_speeds_are_bounded_at_inner_nodes_from_above_and_cl
     random = np.random.default_rng(4)
     pairs, squares = ((0, 1), (0, 2), (1, 2)), (0, 1, 2)
     speed = np.array([1.0, 2.0, 0.5])
-    nothing = Family((), (), np.zeros((6,)), np.zeros(6))
-    row = EffortRow(nothing, np.zeros(0), pairs, squares, 0, speed)
-    coarse, some, fine = (_Speeds(row, still) for still in ((), (1,), squares))
-    v = random.normal(size=(200, 6))
-    v[:, 3:] = -np.abs(v[:, 3:])
+    row = EffortRow(Family((), (), np.ones(7), np.zeros(7)), np.zeros(0), pairs, squares, 1, speed)
+    v = random.normal(size=(200, 7))
+    v[:, 3:6] = -np.abs(v[:, 3:6])
     at = speed * random.uniform(-1, 1, (4000, 3))
     products = np.stack([at[:, j] * at[:, k] for j, k in (*pairs, *((j, j) for j in squares))])
-    reached = v @ products
-    ranges = [speeds.range(v) for speeds in (coarse, some, fine)]
-    for most, least in ranges:
-        assert (most >= reached.max(axis=1)).all()
-        assert (least <= reached.min(axis=1)).all()
-    loose, between, close = ((most - reached.max(axis=1)).mean() for most, _ in ranges)
+    form, gaps = v[:, :6] @ products, []
+    for halved in (0, 1, 3):
+        reach = CornerReach(row, halved)
+        for gravity, largest in ((100.0, form.max(axis=1)), (-100.0, -form.min(axis=1))):
+            v[:, 6] = gravity  # it decides the sign of the whole
+            values = v @ reach.columns
+            above = reach.above(values, np.zeros_like(values)) - 100.0
+            assert (above >= largest).all()
+            if gravity > 0:
+                gaps.append((above - largest).mean())
+    loose, between, close = gaps
     assert loose > 1.2 * between > 1.2 * close
     assert loose > 2 * close
 

@@ -21,7 +21,7 @@ from emdeg.algebra import Array, P, PrimeField, Residue, residue_inverse
 from emdeg.bounds import Bounded, NestedSupremum, Variable, interpolated, joint_variable, node_states, trimmed
 from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
-from emdeg.reduce.row_error import CornerReach, EffortRow
+from emdeg.reduce.row_error import CornerReach, EffortRow, effort_row
 from emdeg.reduce.shortening import work
 from emdeg.reduce.shortening.rates import States, of_rates, unit_rates
 from emdeg.reduce.shortening.rewrites import rate_terms
@@ -298,17 +298,8 @@ class ProgramError:
         keys = sorted(kept, key=lambda key: "Mbcg".index(key[0]))
         values = np.stack([formulas[key] for key in keys], axis=-1)
         family = interpolated(variables, degrees, values, np.array([rounding[key] for key in keys]))
-        row = EffortRow(
-            family,
-            np.array([acceleration[key[1]] for key in keys if key[0] == "M"]),
-            tuple((key[1], key[2]) for key in keys if key[0] == "b"),
-            tuple(key[1] for key in keys if key[0] == "c"),
-            sum(key[0] == "g" for key in keys),
-            speed,
-        )
-        return EffortRow(
-            trimmed(family, row.weights, trimming), row.acceleration, row.pairs, row.squares, row.gravity, speed
-        )
+        weights = effort_row(keys, family, self.where).weights
+        return effort_row(keys, trimmed(family, weights, trimming), self.where)
 
 
 def difference(exact: Program, short: Program) -> Callable[[States], Array]:

@@ -18,6 +18,7 @@ import numpy as np
 from emdeg.algebra import Array, Generator, TrigPoly
 from emdeg.bounds import Bounded, Family, family, supremum
 from emdeg.equations import LumpedModel, indices
+from emdeg.reduce.shortening.rates import best_between
 from emdeg.robot import Workspace
 
 
@@ -56,33 +57,30 @@ class EffortRow:
         )
 
 
-def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> EffortRow | None:
-    """The joint's row of some entries (its own only, M by its upper triangle); None where all are zero."""
-    M, b, c, g = [], [], [], []
-    for name, formula in entries.items():
-        letter, of = indices(name)
-        if not formula:
-            continue
-        if letter == "M" and joint in of:
-            other = of[1] if of[0] == joint else of[0]
-            M.append((where.acceleration[other - 1], formula))
-        elif of[0] == joint and letter == "b":
-            b.append(((of[1] - 1, of[2] - 1), formula))
-        elif of[0] == joint and letter == "c":
-            c.append((of[1] - 1, formula))
-        elif of[0] == joint and letter == "g":
-            g.append(formula)
-    formulas = [f for _, f in M] + [f for _, f in b] + [f for _, f in c] + g
-    if not formulas:
-        return None
+def effort_row(keys: Sequence[tuple], formulas: Family, where: Workspace) -> EffortRow:
+    """The row of the coefficients ("M", j), ("b", j, k), ("c", j), ("g",), in this order, joints from 0."""
     return EffortRow(
-        family(formulas, where.box),
-        np.array([a for a, _ in M]),
-        tuple(pair for pair, _ in b),
-        tuple(j for j, _ in c),
-        len(g),
+        formulas,
+        np.array([where.acceleration[key[1]] for key in keys if key[0] == "M"]),
+        tuple((key[1], key[2]) for key in keys if key[0] == "b"),
+        tuple(key[1] for key in keys if key[0] == "c"),
+        sum(key[0] == "g" for key in keys),
         np.array(where.speed),
     )
+
+
+def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> EffortRow | None:
+    """The joint's row of some entries (its own only, M by its upper triangle); None where all are zero."""
+    found: list[tuple[tuple, TrigPoly]] = []
+    for name, formula in entries.items():
+        letter, of = indices(name)
+        if formula and joint in (of if letter == "M" else of[:1]):
+            others = of[1:] if of[0] == joint else of[:1]
+            found.append(((letter, *(k - 1 for k in others)), formula))
+    if not found:
+        return None
+    found.sort(key=lambda one: "Mbcg".index(one[0][0]))
+    return effort_row([key for key, _ in found], family([f for _, f in found], where.box), where)
 
 
 def speed_products(
@@ -102,48 +100,37 @@ def speed_products(
     return np.unique(np.stack(found, axis=1), axis=0)
 
 
-class _Speeds:
-    """Bounds of a quadratic form of speeds over their box, from its values at corners, some joints' speeds at 0 too.
-
-    Along a speed whose square has a positive coefficient the form is convex, and largest at a node. Where it is
-    negative, -c say, the form is at most what is linear between two nodes plus c h^2, if these are 2h apart.
-    """
-
-    def __init__(self, row: EffortRow, still: Collection[int] = ()) -> None:
-        self.products = speed_products(row.pairs, row.squares, row.speed, still)
-        self.squares = slice(len(row.pairs), None)
-        half = np.array([0.5 if j in still else 1.0 for j in row.squares])
-        self.between = (half * row.speed[list(row.squares)]) ** 2
-        self.single = self.products.astype(np.float32)
-
-    def range(self, v: Array) -> tuple[Array, Array]:
-        """(at least the largest, at most the smallest) from the coefficients of pairs and squares (points, F)."""
-        values = (self.single if v.dtype == np.float32 else self.products) @ v.T
-        c = v[:, self.squares]
-        most = values.max(axis=0) + np.maximum(-c, 0) @ self.between
-        return most, values.min(axis=0) - np.maximum(c, 0) @ self.between
-
-
 class CornerReach:
     """The largest |e| of a row by columns: entries of M, quadratic forms at patterns of speeds, squares between them.
 
-    As many joints' speeds are looked at between their corners as the row's size leaves time for.
+    Along a speed whose square has a positive coefficient the form is convex, and largest at a node. Where it is
+    negative, -c say, the form is at most what is linear between two nodes plus c h^2, if these are 2h apart. As many
+    joints' speeds are looked at between their corners as the row's size leaves time for, at most `halved` of them.
     """
 
-    def __init__(self, row: EffortRow) -> None:
+    def __init__(self, row: EffortRow, halved: int | None = None) -> None:
         M, b, c, g = row.parts
-        moving = len({*row.squares, *(j for pair in row.pairs for j in pair)})
-        most = int(np.clip(COLUMNS // max(1, row.products), *PATTERNS))
-        halved = [k for k in range(len(row.squares) + 1) if 3**k << (moving - k) <= 2 * most]
-        speeds = _Speeds(row, _most_bent(row, max(halved, default=0)))
-        own, bent, patterns = len(row.acceleration), len(row.squares), len(speeds.products)
+        if halved is None:
+            moving = len({*row.squares, *(j for pair in row.pairs for j in pair)})
+            most = int(np.clip(COLUMNS // max(1, row.products), *PATTERNS))
+            counts = range(len(row.squares) + 1)
+            halved = max((k for k in counts if 3**k << (moving - k) <= 2 * most), default=0)
+        still = _most_bent(row, halved)
+        products = speed_products(row.pairs, row.squares, row.speed, still)
+        self.between = (np.array([0.5 if j in still else 1.0 for j in row.squares]) * row.speed[list(row.squares)]) ** 2
+        own, bent, patterns = len(row.acceleration), len(row.squares), len(products)
         self.fixed = own + bent
         self.columns: Array = np.zeros((len(row.weights), self.fixed + patterns))
         self._own, self._bent, self._moving = slice(0, own), slice(own, self.fixed), slice(self.fixed, None)
         self.columns[M, self._own] = np.diag(row.acceleration)
-        self.columns[c, self._bent] = np.diag(speeds.between)
-        self.columns[b.start : c.stop, self._moving] = speeds.products.T
+        self.columns[c, self._bent] = np.diag(self.between)
+        self.columns[b.start : c.stop, self._moving] = products.T
         self.columns[g, self._moving] = 1.0
+        self.patterns: Array = np.ascontiguousarray(self.columns[b.start :, self._moving].T)
+
+    def reached(self, values: Array) -> Array:
+        """A value of |e| that occurs: at corners of accelerations and the best pattern of speeds (points, columns)."""
+        return np.abs(values[:, self._own]).sum(axis=1) + np.abs(values[:, self._moving]).max(axis=1)
 
     def above(self, values: Array, spread: Array) -> Array:
         """At least the largest |e| over speeds and accelerations, each column within its spread (points, columns)."""
@@ -187,11 +174,8 @@ class RowObjective:
     """The largest |e| of a row at configurations, from above and from below; see the module."""
 
     def __init__(self, row: EffortRow) -> None:
-        self.row = row
-        self.coarse, self.fine = _Speeds(row), _Speeds(row, _most_bent(row))
-        self.corners = self.coarse.products[:, : len(row.pairs)]
-        self.squares = row.speed[list(row.squares)] ** 2
-        self.weights = row.weights
+        self.row, self.weights = row, row.weights
+        self.coarse, self.fine = CornerReach(row, 0), CornerReach(row, HALVED)
         self.rounding = float(row.formulas.rounding @ row.weights)
 
     @property
@@ -213,48 +197,37 @@ class RowObjective:
         found[open_] = np.minimum(found[open_], self._above(v[open_], self.fine))
         return found
 
-    def _above(self, v: Array, speeds: _Speeds) -> Array:
-        M, b, c, g = self.row.parts
+    def _above(self, v: Array, reach: CornerReach) -> Array:
+        """As `reach.above` without a spread, but with all points of a pattern side by side, which is faster."""
+        M, b, c, _ = self.row.parts
         still = np.abs(v[:, M]) @ self.row.acceleration
-        most, least = speeds.range(v[:, b.start : c.stop])
-        weight = v[:, g].sum(axis=1)
-        return (still + np.maximum(most + weight, -least - weight)) * (1 + 1e-12) + self.rounding
+        forms = reach.patterns @ v[:, b.start :].T
+        most = forms.max(axis=0) + np.maximum(-v[:, c], 0) @ reach.between
+        least = np.maximum(v[:, c], 0) @ reach.between - forms.min(axis=0)
+        return (still + np.maximum(most, least)) * (1 + 1e-12) + self.rounding
 
     def reached(self, x: Array) -> Array:
-        """A value of |e| that is reached at each configuration, at a corner of speeds and accelerations."""
+        """A value of |e| that occurs at each configuration, at a corner of speeds and accelerations."""
+        return self.coarse.reached(self.row.formulas.values(x) @ self.coarse.columns)
+
+    def best_speeds(self, x: Array) -> Array:
+        """(points,): |e| at corners, then one speed after the other; less what doubles may have added."""
         v = self.row.formulas.values(x)
         M, b, c, g = self.row.parts
-        corner = v[:, b] @ self.corners.T
-        moving = (v[:, c] @ self.squares)[:, None] + corner + v[:, g].sum(axis=1)[:, None]
-        return np.abs(v[:, M]) @ self.row.acceleration + np.abs(moving).max(axis=1)
-
-    def best_speeds(self, x: Array) -> float:
-        """|e| at one configuration: corners, then one speed after the other; less what doubles may have added."""
-        v = self.row.formulas.values(x[None, :])[0]
-        M, b, c, g = self.row.parts
-        still = float(np.abs(v[M]) @ self.row.acceleration)
-        best, n = -np.inf, len(self.row.speed)
+        still, n = np.abs(v[:, M]) @ self.row.acceleration, len(self.row.speed)
+        B, C = np.zeros((len(v), n, n)), np.zeros((len(v), n))
+        for (j, k), coefficient in zip(self.row.pairs, v[:, b].T):
+            B[:, j, k] = B[:, k, j] = coefficient
+        C[:, list(self.row.squares)] = v[:, c]
+        starts = np.vstack([np.ones(n), np.eye(n)])[:, None, :] * self.row.speed
+        best = np.full(len(v), -np.inf)
         for sign in (1.0, -1.0):
-            B, C = np.zeros((n, n)), np.zeros(n)
-            for (j, k), coefficient in zip(self.row.pairs, v[b]):
-                B[j, k] = B[k, j] = sign * coefficient
-            C[list(self.row.squares)] = sign * v[c]
-            for start in (np.ones(n), *np.eye(n)):
-                qd = _one_after_the_other(B, C, self.row.speed, self.row.speed * start)
-                best = max(best, still + float(qd @ B @ qd) / 2 + float(C @ (qd * qd)) + sign * float(v[g].sum()))
+            qd, _ = best_between(sign * B, sign * C, self.row.speed, np.repeat(starts, len(v), axis=1), turns=6)
+            form = (
+                np.einsum("spj,pjk,spk->sp", qd, B, qd) / 2 + np.einsum("pj,spj->sp", C, qd * qd) + v[:, g].sum(axis=1)
+            )
+            best = np.maximum(best, still + (sign * form).max(axis=0))
         return best * (1 - 1e-12) - self.rounding
-
-
-def _one_after_the_other(B: Array, C: Array, speed: Array, qd: Array) -> Array:
-    """Speeds at which qd.B qd / 2 + C.qd^2 is no less than at the start, each the best given the others."""
-    for _ in range(6):
-        for j, most in enumerate(speed):
-            slope = float(B[j] @ qd)
-            options = [-most, most]
-            if C[j] < 0:
-                options.append(float(np.clip(-slope / (2 * C[j]), -most, most)))
-            qd[j] = max(options, key=lambda x, j=j, slope=slope: C[j] * x * x + slope * x)
-    return qd
 
 
 def largest_torques(
@@ -333,7 +306,7 @@ def search(
     variables = objective.row.formulas.variables
     middle, half = (np.array([getattr(v, name) for v in variables]) for name in ("middle", "half"))
     if not len(variables):
-        return objective.best_speeds(np.zeros(0)), np.zeros(0)
+        return float(objective.best_speeds(np.zeros((1, 0)))[0]), np.zeros(0)
     random = np.random.default_rng(seed)
     points = starts if starts is not None else middle + half * random.uniform(-1, 1, (3000, len(variables)))
     points = middle + np.clip(points - middle, -half, half)
@@ -354,9 +327,9 @@ def search(
         step = step * (0.9 if better.mean() > 0.3 else 0.75)
     if until():
         points = points[[int(np.argmax(reached))]]
-    values = [objective.best_speeds(x) for x in points]
+    values = objective.best_speeds(points)
     top = int(np.argmax(values))
-    return values[top], points[top]
+    return float(values[top]), points[top]
 
 
 CLIMBS = 40
