@@ -76,8 +76,8 @@ def test_negative_squares_of_speeds_are_bounded_at_inner_nodes_from_above_and_cl
     pairs, squares = ((0, 1), (0, 2), (1, 2)), (0, 1, 2)
     speed = np.array([1.0, 2.0, 0.5])
     row = EffortRow(Family((), (), np.ones(7), np.zeros(7)), np.zeros(0), pairs, squares, 1, speed)
-    v = random.normal(size=(200, 7))
-    v[:, 3:6] = -np.abs(v[:, 3:6])
+    v = np.column_stack([random.normal(size=(200, 6)), np.zeros(200)])
+    v[:, 3:] = -np.abs(v[:, 3:])
     at = speed * random.uniform(-1, 1, (4000, 3))
     products = np.stack([at[:, j] * at[:, k] for j, k in (*pairs, *((j, j) for j in squares))])
     form, gaps = v[:, :6] @ products, []
