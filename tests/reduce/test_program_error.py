@@ -9,7 +9,7 @@ import pytest
 
 import emdeg
 from emdeg.programs import Kind, Op, Program, plain_program
-from emdeg.reduce.program_error import EFFORTS, ProgramError, degrees_of, written_degrees, written_rates
+from emdeg.reduce.program_error import TORQUE_DEGREES, ProgramError, degrees_of, written_degrees, written_rates
 from emdeg.reduce.shortening.adversary import Climbs, random_states, worst_states
 from emdeg.robot import workspace
 
@@ -35,7 +35,7 @@ def test_efforts_have_degree_two_at_most_whatever_the_recursion_writes():
     assert degrees_of([error.exact], error.revolute).max() == 2
     assert not degrees_of([error.exact], error.revolute)[:, 0].any()  # gravity is along the first axis
     assert max(written_degrees(error.exact, error.revolute)) >= 3
-    assert written_rates(error.exact) == EFFORTS
+    assert written_rates(error.exact) == TORQUE_DEGREES
 
 
 def test_a_sum_of_angles_counts_each_of_them():

@@ -9,7 +9,7 @@ import pytest
 
 import emdeg
 from emdeg.programs import evaluate, plain_program
-from emdeg.reduce.program_error import EFFORTS, written_rates
+from emdeg.reduce.program_error import TORQUE_DEGREES, written_rates
 from emdeg.reduce.shortening.adversary import random_states
 from emdeg.reduce.shortening.rewrites import Graph, rate_terms, rewritten
 from emdeg.reduce.shortening.tape import Tape
@@ -34,7 +34,7 @@ def test_each_move_changes_the_outputs_as_the_slopes_say_where_it_enters_once(na
     checked = 0
     for move, change in [*graph.rewrites(values), *substitutions]:
         short = rewritten(program, {move.at: move})
-        assert written_rates(short) <= EFFORTS
+        assert written_rates(short) <= TORQUE_DEGREES
         if move.like is not None:
             assert terms[move.like] <= terms[move.at]
             assert move.number not in (None, Fraction(0))

@@ -15,8 +15,8 @@ from emdeg.programs import explicit_program as program
 from emdeg.reduce import significant
 from emdeg.reduce.row_error import (
     CornerReach,
-    EffortRow,
     RowObjective,
+    TorqueRow,
     certified_errors,
     differences,
     largest_error,
@@ -75,7 +75,7 @@ def test_negative_squares_of_speeds_are_bounded_at_inner_nodes_from_above_and_cl
     random = np.random.default_rng(4)
     pairs, squares = ((0, 1), (0, 2), (1, 2)), (0, 1, 2)
     speed = np.array([1.0, 2.0, 0.5])
-    row = EffortRow(Family((), (), np.ones(7), np.zeros(7)), np.zeros(0), pairs, squares, 1, speed)
+    row = TorqueRow(Family((), (), np.ones(7), np.zeros(7)), np.zeros(0), pairs, squares, 1, speed)
     v = np.column_stack([random.normal(size=(200, 6)), np.zeros(200)])
     v[:, 3:] = -np.abs(v[:, 3:])
     at = speed * random.uniform(-1, 1, (4000, 3))
@@ -102,7 +102,7 @@ def test_no_rates_of_the_box_make_more_of_columns_within_their_spread(joints):
     pairs, squares = tuple(combinations(range(joints), 2)), tuple(range(joints))
     speed, acceleration = random.uniform(0.5, 2, joints), random.uniform(1, 5, joints)
     size = 2 * joints + len(pairs) + 1
-    row = EffortRow(Family((), (), random.normal(size=size), np.zeros(size)), acceleration, pairs, squares, 1, speed)
+    row = TorqueRow(Family((), (), random.normal(size=size), np.zeros(size)), acceleration, pairs, squares, 1, speed)
     reach = CornerReach(row)
     v = random.normal(size=(50, size))
     v[::2] *= np.where(random.uniform(size=size) < 0.5, 0.05, 1.0)

@@ -63,7 +63,7 @@ FORMULATIONS = ("program of the short model", "M qdd + b [qd qd] + c [qd^2] + g 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What is said about a short program, and how it is shown."""
+    """What is said about an approximate program, and how it is shown."""
 
     robot: Robot
     function: str

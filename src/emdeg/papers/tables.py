@@ -36,7 +36,7 @@ def reduction_tables(
     exact = plain_program(robot, "inverse_dynamics", base_parameters=False, factored=False)
     explicit = {name: explicit_program(whole, name) for name in ("inverse_dynamics", "mass_matrix")}
     smallest = {name: _smaller(best(robot, name, otherwise=search), p) for name, p in explicit.items()}
-    efforts: dict[str, Program] = {
+    torques: dict[str, Program] = {
         "recursive, this robot's zeros left out": exact,
         "full explicit": explicit["inverse_dynamics"],
         "abbreviated": inverse_dynamics or short.program(seconds=search),
@@ -54,8 +54,8 @@ def reduction_tables(
     }
     general = {"general recursive Newton-Euler": general_recursion(robot.n)}
     return {
-        "forces": totals(general | {name: count(p) for name, p in efforts.items()}),
-        "rates": {name: multirate(p, operations_per_second, ratio).data() for name, p in (efforts | forward).items()},
+        "forces": totals(general | {name: count(p) for name, p in torques.items()}),
+        "rates": {name: multirate(p, operations_per_second, ratio).data() for name, p in (torques | forward).items()},
         "mass_matrix": totals({name: count(p) for name, p in matrix.items()}),
     }
 

@@ -1,4 +1,4 @@
-"""Approximate models and programs: the significance rule, the search for short programs, certified errors."""
+"""Approximate models and programs: the significance rule, the search for approximate programs, certified errors."""
 
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from emdeg.reduce.parameter_elimination import ChangedRobot, fewer_parameters
     from emdeg.reduce.program_error import ProgramError
     from emdeg.reduce.row_error import (
-        EffortRow,
         RowObjective,
+        TorqueRow,
         certified_errors,
         differences,
         largest_error,

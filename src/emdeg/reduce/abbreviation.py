@@ -15,6 +15,7 @@ from emdeg.reduce.row_error import certified_errors, largest_torques
 from emdeg.reduce.shortest_program import shortest
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant
 from emdeg.robot import Robot, RobotLike, Workspace, as_robot, workspace
+from emdeg.writing import Shown
 
 LONG = 400
 """Operations of the unoptimized inverse dynamics above which no approximate program comes from the explicit form."""
@@ -26,8 +27,8 @@ OF_TERMS = 0.35
 """The part of the time for terms and their certified errors; the rest is for programs."""
 
 
-@dataclass(frozen=True)
-class AbbreviationOptions:
+@dataclass(frozen=True, repr=False)
+class AbbreviationOptions(Shown):
     """What is approximated, within what, and over which box of states.
 
     A target gives a program: `worst_error`, one number or one a joint, parts of each joint's largest torque over the

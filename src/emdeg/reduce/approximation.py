@@ -29,7 +29,7 @@ from emdeg.programs import program as exact_program
 from emdeg.reduce.average import EntryDeviation
 from emdeg.reduce.significance import Dropped
 from emdeg.robot import Robot, Workspace
-from emdeg.writing import Brief, table
+from emdeg.writing import Brief, Shown, table
 
 APPROXIMATED = ("inverse_dynamics", "bias", "gravity", "mass_matrix")
 """The functions of which approximate programs are known."""
@@ -38,8 +38,8 @@ OF_TORQUES = ("inverse_dynamics", "bias", "gravity")
 OUTPUTS = {"bias": "h", "gravity": "g"}
 
 
-@dataclass(frozen=True)
-class SearchOptions:
+@dataclass(frozen=True, repr=False)
+class SearchOptions(Shown):
     """How an approximate program is searched for.
 
     `effort`: nominal seconds for the exact program, where none is cached or given, and as many for the approximate one;

@@ -1,6 +1,6 @@
-"""How far changed inertial parameters take a mechanism's efforts: certified box by box.
+"""How far changed inertial parameters take a mechanism's torques: certified box by box.
 
-Efforts are linear in the base parameters, so what a change of these does is itself a program, that of a mechanism whose
+Torques are linear in the base parameters, so what a change of these does is itself a program, that of a mechanism whose
 parameters are the change: there is no difference of two large numbers in it. It divides and takes roots, so no grid of
 a known degree tells it: its coefficients of the rates (`unit_rates`) are enclosed over boxes of coordinates
 (`bounds.Enclosure`), which are cut in two until the bounds are near enough. The loops must close everywhere in the
@@ -37,7 +37,7 @@ from emdeg.programs import (
     verify,
 )
 from emdeg.reduce.program_error import CLOSE, FAR, POLYNOMIAL, SMALL, ProgramError
-from emdeg.reduce.row_error import CornerReach, EffortRow, effort_row
+from emdeg.reduce.row_error import CornerReach, TorqueRow, torque_row
 from emdeg.reduce.shortening.rates import States, of_rates, unit_rates
 from emdeg.robot import Robot, Workspace
 from emdeg.runtime import compile
@@ -82,7 +82,7 @@ def enclosed(program: Program, boxes: Boxes) -> dict[str, list[Enclosure]]:
 
 
 def change_of_efforts(robot: Robot, base: BaseParameters, change: Sequence[Fraction]) -> Program:
-    """q, qd, qdd -> what a change of the base parameters adds to the efforts: those of a mechanism that has these."""
+    """q, qd, qdd -> what a change of the base parameters adds to the torques: those of a mechanism that has these."""
     made = with_base_values(robot, base, [Exact.of(x) for x in change], "a change of parameters", "it is a change")
     return plain_program(made, "inverse_dynamics")
 
@@ -97,11 +97,11 @@ def need_sum(whole: Program, exact: Program, change: Program) -> None:
 
 @dataclass(frozen=True)
 class LoopError:
-    """What a change of a mechanism's parameters does to its efforts over a box, motor by motor; see `ProgramError`."""
+    """What a change of a mechanism's parameters does to its torques over a box, motor by motor; see `ProgramError`."""
 
     robot: Robot
     change: Program
-    """q, qd, qdd -> what is added to the efforts."""
+    """q, qd, qdd -> what is added to the torques."""
     where: Workspace
 
     @cached_property
@@ -180,12 +180,12 @@ class LoopError:
         return prune(tracer.program("apart", {**groups, "closure": closure}))
 
     @cached_property
-    def _columns(self) -> tuple[EffortRow, CornerReach]:
+    def _columns(self) -> tuple[TorqueRow, CornerReach]:
         """What the rates of the box make of an output's coefficients, in the order of `_KINDS`."""
         n = len(self.where.ranges)
         keys = sorted(of_rates([0] * len(list(unit_rates(n))), n), key=lambda key: _KINDS.index(key[0]))
         nothing = Family((), (), np.zeros(len(keys)), np.zeros(len(keys)))
-        row = effort_row(keys, nothing, self.where)
+        row = torque_row(keys, nothing, self.where)
         return row, CornerReach(row)
 
     def _looked(self, found: Sequence[Enclosure], boxes: Boxes) -> tuple[Array, Array, Array]:

@@ -1,6 +1,6 @@
-"""A robot with fewer inertial parameters whose efforts stay within given errors: a short model that is a robot again.
+"""A robot with fewer inertial parameters whose torques stay within given errors.
 
-The efforts are linear in the base parameters, so what leaving some out does is linear too, and the others move to where
+The torques are linear in the base parameters, so what leaving some out does is linear too, and the others move to where
 they take up most of it. Parameters go one after the other, the one that costs least first. What remains need be no
 body's. Geometry, drives and limits stay as they are.
 """
@@ -41,7 +41,7 @@ NOTHING_LEFT_OUT = "no parameter of it can be left out within these errors"
 
 @dataclass(frozen=True)
 class ChangedRobot(Shown):
-    """A robot as a short model of another, with what was changed and how far its efforts can be from that one's."""
+    """A robot as an approximate model of another, what was changed, and how far its torques can be from that one's."""
 
     robot: Robot
     source: Robot
@@ -51,7 +51,7 @@ class ChangedRobot(Shown):
     """The base parameters of the source [SI]."""
     after: tuple[Fraction, ...]
     errors: tuple[Bounded, ...]
-    """By joint: the certified largest difference of efforts over the box, and the largest found [N m, N]."""
+    """By joint: the certified largest difference of torques over the box, and the largest found [N m, N]."""
     largest: tuple[float, ...]
     program: Program
     """Its inverse dynamics."""
@@ -98,7 +98,7 @@ def fewer_parameters(
     seed: int = 0,
     until: Callable[[], bool] = lambda: False,
 ) -> ChangedRobot:
-    """The robot with the fewest base parameters found whose efforts are certified within the limits [N m, N].
+    """The robot with the fewest base parameters found whose torques are certified within the limits [N m, N].
 
     `exact`: its inverse dynamics, to which errors refer. RobotError where nothing can be left out, OverBudget where
     `until` says stop before that is certified.
@@ -174,7 +174,7 @@ class ParameterElimination:
         return with_base_values(self.robot, self.base, values, f"short model of {name}", note)
 
     def error(self, new: Sequence[Fraction], exact: Program, made: Robot) -> ProgramError | LoopError:
-        """What certifies how far the efforts of the changed robot are from the exact ones."""
+        """What certifies how far the torques of the changed robot are from the exact ones."""
         if self.robot.is_tree:
             revolute = tuple(joint.kind == "revolute" for joint in self.robot.coordinates)
             return ProgramError(exact, plain_program(made, "inverse_dynamics"), self.where, revolute)

@@ -23,7 +23,7 @@ from emdeg.robot import Workspace
 
 
 @dataclass(frozen=True)
-class EffortRow:
+class TorqueRow:
     """One joint's formulas over the workspace, sorted by what they multiply."""
 
     formulas: Family
@@ -57,9 +57,9 @@ class EffortRow:
         )
 
 
-def effort_row(keys: Sequence[tuple], formulas: Family, where: Workspace) -> EffortRow:
+def torque_row(keys: Sequence[tuple], formulas: Family, where: Workspace) -> TorqueRow:
     """The row of the coefficients ("M", j), ("b", j, k), ("c", j), ("g",), in this order, joints from 0."""
-    return EffortRow(
+    return TorqueRow(
         formulas,
         np.array([where.acceleration[key[1]] for key in keys if key[0] == "M"]),
         tuple((key[1], key[2]) for key in keys if key[0] == "b"),
@@ -69,7 +69,7 @@ def effort_row(keys: Sequence[tuple], formulas: Family, where: Workspace) -> Eff
     )
 
 
-def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> EffortRow | None:
+def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> TorqueRow | None:
     """The joint's row of some entries (its own only, M by its upper triangle); None where all are zero."""
     found: list[tuple[tuple, TrigPoly]] = []
     for name, formula in entries.items():
@@ -80,7 +80,7 @@ def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> Effort
     if not found:
         return None
     found.sort(key=lambda one: "Mbcg".index(one[0][0]))
-    return effort_row([key for key, _ in found], family([f for _, f in found], where.box), where)
+    return torque_row([key for key, _ in found], family([f for _, f in found], where.box), where)
 
 
 def speed_products(
@@ -108,7 +108,7 @@ class CornerReach:
     joints' speeds are looked at between their corners as the row's size leaves time for, at most `halved` of them.
     """
 
-    def __init__(self, row: EffortRow, halved: int | None = None) -> None:
+    def __init__(self, row: TorqueRow, halved: int | None = None) -> None:
         M, b, c, g = row.parts
         if halved is None:
             moving = len({*row.squares, *(j for pair in row.pairs for j in pair)})
@@ -161,7 +161,7 @@ HALVED = 4
 """Joints at most whose speeds are looked at between their corners too: each makes half as many patterns again."""
 
 
-def _most_bent(row: EffortRow, most: int = HALVED) -> list[int]:
+def _most_bent(row: TorqueRow, most: int = HALVED) -> list[int]:
     """The joints whose squares can do most between the corners of their speeds, the first of them first."""
     _, _, c, _ = row.parts
     mine = row.formulas.coefficients[..., c]
@@ -173,7 +173,7 @@ def _most_bent(row: EffortRow, most: int = HALVED) -> list[int]:
 class RowObjective:
     """The largest |e| of a row at configurations, from above and from below; see the module."""
 
-    def __init__(self, row: EffortRow) -> None:
+    def __init__(self, row: TorqueRow) -> None:
         self.row, self.weights = row, row.weights
         self.coarse, self.fine = CornerReach(row, 0), CornerReach(row, HALVED)
         self.rounding = float(row.formulas.rounding @ row.weights)
@@ -267,7 +267,7 @@ def differences(full: LumpedModel, entries: Mapping[str, TrigPoly]) -> dict[str,
 
 
 def largest_error(
-    row: EffortRow,
+    row: TorqueRow,
     *,
     seconds: float = 8.0,
     tolerance: float = 0.05,

@@ -1,4 +1,4 @@
-"""A short model as plain data: what it computes, over which box, how wrong it can be; and how each is shown again.
+"""An approximate model as plain data: what it computes, its domain, its error; and how each is shown again.
 
 The entries are stated as formulas with exact numbers, so the data can be judged without knowing how the model was
 found: a program of it must equal these entries (modulo primes), and the certified error is that between these entries
@@ -20,7 +20,7 @@ from emdeg.errors import BadData, NotCertified, OverBudget, Refuted, RobotError
 from emdeg.programs import Program, plain_program, verify_program
 from emdeg.reduce.approximation import Approximation
 from emdeg.reduce.loop_error import LoopError, error_of_parameters
-from emdeg.reduce.program_error import EFFORTS, ProgramError, written_rates
+from emdeg.reduce.program_error import TORQUE_DEGREES, ProgramError, written_rates
 from emdeg.reduce.row_error import RowObjective, differences, largest_torques, row
 from emdeg.robot import Robot, Workspace, workspace
 from emdeg.runtime import one_thread
@@ -115,7 +115,7 @@ def show_again(model: StatedModel, seconds: float = SECONDS) -> None:
 
 
 def stated_program(found: Approximation) -> dict[str, Any]:
-    """What a short program states: its function, its box, the certified and the found errors [SI units], by output."""
+    """What an approximate program states: its function, its box, its certified and its found errors [SI], by output."""
     exact = found.is_exact
     # What doubles round is not the same in the plain program, to which the error is shown again.
     bounds = [_rounded(e.bound + 1e-9 * peak, math.ceil) for e, peak in zip(found.errors, found.largest)]
@@ -138,7 +138,7 @@ def show_program_again(robot: Robot, program: Program, given: Mapping[str, Any])
     entries = sum(len(group.entries) for group in exact.outputs)
     if faces[0] != faces[1] or not len(errors) == len(found) == entries:
         raise NotCertified("the stored program is no program of the stated function")
-    if not written_rates(program) <= EFFORTS:
+    if not written_rates(program) <= TORQUE_DEGREES:
         raise NotCertified("the stored program depends on the rates as no efforts do: its error is not bounded")
     if not any(errors):  # the exact function, by another way of writing it
         try:

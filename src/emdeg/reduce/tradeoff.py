@@ -1,4 +1,4 @@
-"""The trade-off between a short model's length and its error: a curve as data, CSV and figure."""
+"""The trade-off between an approximate model's length and its error: a curve as data, CSV and figure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def curve(
     effort: Effort | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[TradeoffPoint, ...]:
-    """Short models by the significance rule, the joints' threshold a tenth of the equations'.
+    """Approximate models by the significance rule, the joints' threshold a tenth of the equations'.
 
     Of the time a third is for smaller programs, the rest for certification.
     """
@@ -129,7 +129,7 @@ def draw(
 ) -> None:
     """Operations against the worst error of each joint, certified, in per cent of its largest effort.
 
-    `exact`: the operations of the smallest exact program known, a line beyond which a short model is of no use.
+    `exact`: the operations of the smallest exact program known, a line beyond which an approximate model is of no use.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

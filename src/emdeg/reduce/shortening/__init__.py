@@ -1,4 +1,4 @@
-"""The search for short programs: operations left out of exact ones, steered by states, what is left tuned to them."""
+"""The search for approximate programs: operations left out of exact ones, what remains tuned to states."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""States that a search for a short program steers by: random ones, and the worst that climbs find.
+"""States that a search for an approximate program steers by: random ones, and the worst that climbs find.
 
-The error of a short program is largest at corners of accelerations, and most often of speeds; so most of the states
-have their rates there. What steers proves nothing: `program_error` certifies what a search ends with.
+Its error is largest at corners of accelerations, and most often of speeds; so most states have their rates there. What
+steers proves nothing: `program_error` certifies what a search ends with.
 """
 
 from __future__ import annotations

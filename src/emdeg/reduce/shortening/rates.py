@@ -1,6 +1,6 @@
-"""Rates: those at which efforts give every coefficient, and those at which an error is largest.
+"""Rates: those at which torques give every coefficient, and those at which an error is largest.
 
-Efforts are gravity, plus a linear function of the accelerations, plus a quadratic one of the speeds. So at a given
+Torques are gravity, plus a linear function of the accelerations, plus a quadratic one of the speeds. So at a given
 configuration what they are at a few rates tells what they are at all.
 """
 
@@ -26,7 +26,7 @@ TURNS = 2
 
 
 def unit_rates(n: int, accelerations: bool = True) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """(qd, qdd) whose efforts give every coefficient: none, each acceleration, each speed, pairs of speeds."""
+    """(qd, qdd) whose torques give every coefficient: none, each acceleration, each speed, pairs of speeds."""
 
     def of(*joints: int) -> tuple[int, ...]:
         return tuple(int(k in joints) for k in range(n))

@@ -1,10 +1,10 @@
-"""Short programs: operations of the smallest exact program left out, as many as given errors bear, and that certified.
+"""Approximate programs: operations of the smallest exact program left out within given errors, and that certified.
 
-The search steers by states (`steering`, `pruning`): what it leaves out keeps every error at them below a part of its
+The search steers by states (`adversary`, `pruning`): what it leaves out keeps every error at them below a part of its
 limit; the worst states that climbs then find join them, and it runs again. What remains is certified (`program_error`).
 Where a certified error is above its limit, that limit is lowered for the search, which starts afresh; where a
 certificate takes too long, a program with more room below its limits is tried. If nothing shorter can be certified the
-exact program stands, which errs by nothing: a short program is never longer than that one.
+exact program stands, which errs by nothing: an approximate program is never longer than that one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from emdeg.programs import Effort, Program, cost, count, optimise, verify
 from emdeg.programs.search import Resubstitution, tidied
 from emdeg.reduce.approximation import OF_TORQUES, Approximation, SearchOptions
 from emdeg.reduce.parameter_elimination import ParameterElimination
-from emdeg.reduce.program_error import EFFORTS, ProgramError, degrees_of, written_rates
+from emdeg.reduce.program_error import TORQUE_DEGREES, ProgramError, degrees_of, written_rates
 from emdeg.reduce.shortening import work
 from emdeg.reduce.shortening.adversary import Climbs, joined, random_states, worst_states
 from emdeg.reduce.shortening.pruning import SURE, Pruning
@@ -244,7 +244,7 @@ class ProgramSearch:
 
     def _bounded(self) -> bool:
         """Whether errors can be certified at all."""
-        return written_rates(self.exact) <= EFFORTS
+        return written_rates(self.exact) <= TORQUE_DEGREES
 
     def pruned(self, limits: Array, start: Program | None = None) -> tuple[list[Program], Pruning]:
         """(programs, each shorter than the one before, the last the shortest found by steering alone; its search).
@@ -300,7 +300,7 @@ class ProgramSearch:
             changed, self.function, self.time.at_most(looking, work.SEARCHING), seed=self.seed, weights=self.weights
         ).program
         self.tell("fewer parameters", cost(found, self.weights))
-        if cost(found, self.weights) >= cost(self.exact, self.weights) or not written_rates(found) <= EFFORTS:
+        if cost(found, self.weights) >= cost(self.exact, self.weights) or not written_rates(found) <= TORQUE_DEGREES:
             return [self.exact]
         if not self._long:
             return [self.exact, found]
@@ -363,7 +363,7 @@ class ProgramSearch:
             search = Resubstitution(candidates[0], self.seed, self.weights, effort.spend)
             candidates.append(tidied(search.run(effort.until(1.0)), self.weights))
         for candidate in sorted(candidates, key=lambda one: cost(one, self.weights)):
-            if written_rates(candidate) <= EFFORTS:
+            if written_rates(candidate) <= TORQUE_DEGREES:
                 verify(candidate, short)
                 self.tell("compacted", cost(candidate, self.weights))
                 return candidate
