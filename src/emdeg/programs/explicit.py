@@ -196,7 +196,8 @@ def _extracted(model: LumpedModel, effort: Effort | None, seed: int) -> list[Pro
     if forms[0].before:  # else there are no parallel axes, and all forms are one
         forms += [SharedSums(model, links) for links in FORMS[1:]]
     if not effort:
-        return [simplify(form.program(form.extraction(seed))) for form in forms]
+        runs = [(form, form.extraction(seed, noise)) for form in forms for noise in (0.6, 0.0)]
+        return [simplify(form.program(run)) for form, run in runs]
     found = [form.extraction(seed, stopped=effort.until(0.7)) for form in forms]
     for extraction in found:
         extraction.improve(effort.part(0.1).until(1.0))

@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from emdeg.reduce.parameter_elimination import ChangedRobot, fewer_parameters
     from emdeg.reduce.program_error import ProgramError
     from emdeg.reduce.row_error import (
-        RowObjective,
         TorqueRow,
         certified_errors,
         differences,
         largest_error,
         largest_torques,
         row,
-        search,
     )
     from emdeg.reduce.shortening.rates import of_rates, unit_rates
     from emdeg.reduce.shortest_program import lumped_approximation, shortest, shortest_within_each

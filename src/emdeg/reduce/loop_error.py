@@ -208,13 +208,17 @@ def _goal(found: float, enough: float) -> float:
     return max(CLOSE * found, min(enough, max(FAR * found, SMALL * enough)))
 
 
-def error_of_parameters(
-    robot: Robot, exact: Program, whole: Program, values: Sequence[Fraction], where: Workspace
+def torque_error(
+    robot: Robot, exact: Program, whole: Program, where: Workspace, values: Sequence[Fraction]
 ) -> ProgramError | LoopError:
-    """What certifies how far a program is from a mechanism's exact one; it is proved to have these base parameters.
+    """What certifies how far a program of a robot's torques is from the exact one.
 
-    Where everything is a polynomial of sines and cosines, as parallelograms leave it, grids tell as of chains.
+    That of a closed-loop mechanism is verified to be the one with the base parameters `values`. Where everything is a
+    polynomial of sines and cosines, as parallelograms leave it, errors are bounded as those of trees.
     """
+    by_nodes = ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
+    if robot.is_tree:
+        return by_nodes
     base = base_parameters(robot)
     known = [value.number for value in base_values(robot, base)]
     change = change_of_efforts(robot, base, [new - old for new, old in zip(values, known, strict=True)])
@@ -224,5 +228,5 @@ def error_of_parameters(
     margins = [ref.sign * fixed[ref.value] for ref in closure.outputs[0].entries if ref.value in fixed]
     always = len(margins) == len(closure.outputs[0].entries) and all(margin >= MARGIN for margin in margins)
     if always and all(op.kind in POLYNOMIAL for one in (exact, whole) for op in one.ops):
-        return ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
+        return by_nodes
     return LoopError(robot, change, where)

@@ -19,8 +19,7 @@ from emdeg.bounds import Bounded
 from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.parameters import Column, base_parameters, base_values, with_base_values
 from emdeg.programs import Program, count, plain_program, program
-from emdeg.reduce.loop_error import LoopError, error_of_parameters
-from emdeg.reduce.program_error import ProgramError
+from emdeg.reduce.loop_error import torque_error
 from emdeg.reduce.shortening import work
 from emdeg.reduce.shortening.adversary import MOTION, Climbs, joined, random_states, worst_states
 from emdeg.reduce.shortening.rates import States
@@ -110,7 +109,7 @@ def fewer_parameters(
         made = search.changed(new)
         if made is None:
             break
-        error = search.error(new, exact, made)
+        error = torque_error(robot, exact, plain_program(made, "inverse_dynamics"), where, new)
         found, _ = worst_states(error.errors, where, MOTION, search.random, Climbs(points=100_000, starts=40))
         try:
             bounds = error.bounds(found.tolist(), enough=list(limits), until=until)
@@ -172,13 +171,6 @@ class ParameterElimination:
         )
         values = [Exact.of(value) for value in new]
         return with_base_values(self.robot, self.base, values, f"short model of {name}", note)
-
-    def error(self, new: Sequence[Fraction], exact: Program, made: Robot) -> ProgramError | LoopError:
-        """What certifies how far the torques of the changed robot are from the exact ones."""
-        if self.robot.is_tree:
-            revolute = tuple(joint.kind == "revolute" for joint in self.robot.coordinates)
-            return ProgramError(exact, plain_program(made, "inverse_dynamics"), self.where, revolute)
-        return error_of_parameters(self.robot, exact, plain_program(made, "inverse_dynamics"), new, self.where)
 
     def run(self, aim: Array) -> list[Fraction]:
         """The base parameters after as many were left out as errors within `aim` of the limits bear."""

@@ -177,6 +177,8 @@ class RowObjective:
         self.row, self.weights = row, row.weights
         self.coarse, self.fine = CornerReach(row, 0), CornerReach(row, HALVED)
         self.rounding = float(row.formulas.rounding @ row.weights)
+        self.looked = 0
+        """Points that were bounded from above."""
 
     @property
     def at_once(self) -> float:
@@ -190,6 +192,7 @@ class RowObjective:
 
         -inf where the sum of all magnitudes shows that it is at most `floor`.
         """
+        self.looked += len(v)
         found = np.full(len(v), -np.inf)
         likely = np.flatnonzero(np.abs(v) @ self.weights > (floor - self.rounding) * (1 - 1e-9))
         found[likely] = self._above(v[likely], self.coarse)
@@ -272,21 +275,28 @@ def largest_error(
     seconds: float = 8.0,
     tolerance: float = 0.05,
     seed: int = 0,
+    starts: int = 24,
+    enough: float | None = None,
+    points: int | None = None,
     clock: Callable[[], float] = time.process_time,
 ) -> Bounded:
     """The certified maximum of |e|, beside the largest found by multistart maximisation.
 
-    However short the time: a bound that needs no search stands where no better one was found in it.
+    A bound within `tolerance` of what was found, or at most `enough`, needs no betterment. However short the time: a
+    bound that needs no search is the result where no better one was found in it. `points`: at most so many points of
+    grids are looked at instead of a time, so that the result is the same on every machine.
     """
     objective = RowObjective(row)
-    end = clock() + seconds
-    found, at = search(objective, seed=seed, until=lambda: clock() >= end)
-    goal = found * (1 + tolerance)
+    tick = clock if points is None else lambda: float(objective.looked)
+    end = tick() + (seconds if points is None else points)
+    until = (lambda: tick() >= end) if points is None else (lambda: False)
+    found, at = search(objective, count=starts, seed=seed, until=until)
+    goal = found * (1 + tolerance) if enough is None else enough
     bounded = supremum(
-        row.formulas, objective.above, seconds=end - clock(), enough=lambda bound: bound <= goal, clock=clock
+        row.formulas, objective.above, seconds=end - tick(), enough=lambda bound: bound <= goal, clock=tick
     )
     if len(bounded.starts):
-        better, there = search(objective, bounded.starts, seed=seed, until=lambda: clock() >= end)
+        better, there = search(objective, bounded.starts[:starts], count=starts, seed=seed, until=until)
         if better > found:
             found, at = better, there
     where: dict[Generator | int, float] = {**row.formulas.positions(at)}

@@ -21,7 +21,7 @@ from emdeg.errors import OverBudget, RobotError
 from emdeg.mechanics.parameters import base_parameters, base_values
 from emdeg.programs import Effort, Program, count, program
 from emdeg.reduce.approximation import APPROXIMATED, Approximation, SearchOptions
-from emdeg.reduce.loop_error import error_of_parameters
+from emdeg.reduce.loop_error import torque_error
 from emdeg.reduce.parameter_elimination import NOTHING_LEFT_OUT, fewer_parameters
 from emdeg.reduce.shortening import ProgramSearch, work
 from emdeg.reduce.shortening.adversary import MOTION, Climbs, worst_states
@@ -136,7 +136,7 @@ def lumped_approximation(
     """
     after = [value.number for value in base_values(other, base_parameters(robot))]
     exact, short = (program(one, "inverse_dynamics", otherwise=effort, seed=seed) for one in (robot, other))
-    error = error_of_parameters(robot, exact, short, after, where)
+    error = torque_error(robot, exact, short, where, after)
     found, _ = worst_states(error.errors, where, MOTION, np.random.default_rng(seed), MANY)
     bounds = error.bounds(found.tolist(), enough=[math.inf] * len(found))
     mechanism = _Mechanism(robot, SearchOptions(where, exact, seed=seed))

@@ -14,14 +14,14 @@ from fractions import Fraction
 from typing import Any
 
 from emdeg.algebra import Generator, TrigPoly
-from emdeg.bounds import clock, supremum
+from emdeg.bounds import clock
 from emdeg.equations import LumpedModel, formula, lumped_model
 from emdeg.errors import BadData, NotCertified, OverBudget, Refuted, RobotError
 from emdeg.programs import Program, plain_program, verify_program
 from emdeg.reduce.approximation import Approximation
-from emdeg.reduce.loop_error import LoopError, error_of_parameters
+from emdeg.reduce.loop_error import LoopError, torque_error
 from emdeg.reduce.program_error import TORQUE_DEGREES, ProgramError, written_rates
-from emdeg.reduce.row_error import RowObjective, differences, largest_torques, row
+from emdeg.reduce.row_error import differences, largest_error, largest_torques, row
 from emdeg.robot import Robot, Workspace, workspace
 from emdeg.runtime import one_thread
 from emdeg.writing import terms_data
@@ -103,8 +103,7 @@ def show_again(model: StatedModel, seconds: float = SECONDS) -> None:
         part = row(number, difference, model.where)
         if part is None:
             continue
-        reach = RowObjective(part).above
-        again = supremum(part.formulas, reach, seconds=seconds, enough=lambda x, e=error: x <= e, clock=clock)
+        again = largest_error(part, seconds=seconds, enough=error, clock=clock)
         if not again.bound <= error:
             raise NotCertified(
                 f"the stated error of {joint}, {error:g}, is not shown: the bound found is {again.bound:g}"
@@ -161,13 +160,11 @@ def _error(
     robot: Robot, exact: Program, program: Program, where: Workspace, given: Mapping[str, Any]
 ) -> ProgramError | LoopError:
     """What certifies the errors; of a mechanism with loops, after the program is proved to be of the parameters."""
-    if robot.is_tree:
-        return ProgramError(exact, program, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
-    stated = [Fraction(str(x)) for x in given["base_parameters"]]
-    if str(given["function"]) != "inverse_dynamics":
+    stated = () if robot.is_tree else [Fraction(str(x)) for x in given["base_parameters"]]
+    if not robot.is_tree and str(given["function"]) != "inverse_dynamics":
         raise NotCertified("short programs of a mechanism are of its inverse dynamics")
     try:
-        return error_of_parameters(robot, exact, program, stated, where)
+        return torque_error(robot, exact, program, where, stated)
     except Refuted as problem:
         raise NotCertified(f"the stored program is not that of the stated parameters: {problem}") from None
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from emdeg.algebra import Array, Generator, TrigPoly
-from emdeg.bounds import supremum
+from emdeg.algebra import Generator, TrigPoly
 from emdeg.equations import LumpedModel, Term, indices
 from emdeg.programs import LARGE, LINK_RATES, Count, SharedSums, count, explicit_program, printed_program, simplify
-from emdeg.reduce import RowObjective, differences, largest_torques, row, search, significant, sizes
+from emdeg.reduce import differences, largest_error, largest_torques, row, significant, sizes
 from emdeg.reports.subject import Subject
 from emdeg.robot import Workspace
 
@@ -139,22 +138,8 @@ class _Levels:
         part = row(joint, difference, self.where)
         if part is None:
             return 0.0, 0.0
-        objective, starts = RowObjective(part), self.tuning.starts
-        found, _ = search(objective, count=starts)
-        spent = 0
-
-        def above(values: Array, floor: float) -> Array:
-            nonlocal spent
-            spent += len(values)
-            return objective.above(values, floor)
-
-        goal = (1 + TOLERANCE) * found
-        # The clock counts points of the grids instead of seconds.
-        bounded = supremum(
-            part.formulas, above, seconds=float(points), enough=lambda bound: bound <= goal, clock=lambda: float(spent)
-        )
-        found = max(found, search(objective, bounded.starts[:starts], count=starts)[0])
-        return max(min(bounded.bound, objective.at_once), found, 0.0), max(found, 0.0)
+        error = largest_error(part, tolerance=TOLERANCE, starts=self.tuning.starts, points=points)
+        return error.bound, error.value
 
 
 def _table(joint: int, entries: Mapping[str, TrigPoly]) -> int:
