@@ -1,4 +1,4 @@
-"""The papers' historical formulations: their tables of operations, rates attainable, and programs on processors."""
+"""The papers' historical formulations, validation of published models, and bench measurement."""
 
 from typing import TYPE_CHECKING
 
