@@ -138,7 +138,7 @@ def test_slider_errors_hold_on_random_states(limits: dict[str, int]) -> None:
     q, qd, qdd = subject.where.sample_states(20_000, random)
     tau = emdeg.inverse_dynamics(robot, q, qd, qdd)
     for level in found.levels[1:]:
-        t = level.threshold
+        t = level.asked
         short, _ = significant(full, subject.where, significance=t, joint_significance=t / 10)
         miss = np.abs(emdeg.compile(explicit_program(short))(q, qd, qdd) - tau).max(axis=0)
         bound = np.array(level.certified) * found.largest

@@ -33,6 +33,6 @@ if TYPE_CHECKING:
         stated_model,
         stated_program,
     )
-    from emdeg.reduce.tradeoff import TradeoffPoint, curve, curve_csv, curve_of_programs, draw
+    from emdeg.reduce.tradeoff import TradeoffPoint, curve, curve_csv, curve_of_programs, draw, tradeoff_point
 
 on_demand(globals())

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from emdeg.bounds import Bounded
 from emdeg.equations import LumpedModel
-from emdeg.programs import Effort, count, explicit_program
+from emdeg.programs import Count, Effort, count, explicit_program
 from emdeg.reduce.approximation import Approximation
 from emdeg.reduce.row_error import certified_errors, largest_torques
 from emdeg.reduce.shortest_program import lumped_approximation, shortest_within_each
@@ -33,10 +34,25 @@ class TradeoffPoint(Shown):
     certified: tuple[float, ...]
     name: str = ""
     """Of another mechanism that it is the program of."""
+    terms: int = 0
+    """Of an approximate model."""
 
     @property
     def operations(self) -> int:
         return self.mul + self.add
+
+
+def tradeoff_point(
+    asked: float, operations: Count, errors: Sequence[Bounded], largest: Sequence[float], terms: int = 0
+) -> TradeoffPoint:
+    """The point of these operations and errors."""
+    shares = [(e.value / peak, e.bound / peak) if peak else (0.0, 0.0) for e, peak in zip(errors, largest)]
+    found, certified = tuple(one for one, _ in shares), tuple(one for _, one in shares)
+    return TradeoffPoint(asked, operations.mul, operations.add, found, certified, terms=terms)
+
+
+def _of(one: Approximation, asked: float) -> TradeoffPoint:
+    return tradeoff_point(asked, one.operations, one.errors, one.largest)
 
 
 def curve(
@@ -65,15 +81,7 @@ def curve(
         )
         c = count(explicit_program(short, effort=mine.part(1 / 3)))
         errors = certified_errors(full, short, where, seconds=mine.left() / full.robot.n, clock=mine.clock)
-        points.append(
-            TradeoffPoint(
-                threshold,
-                c.mul,
-                c.add,
-                tuple(e.value / peak if peak else 0.0 for e, peak in zip(errors, largest)),
-                tuple(e.bound / peak if peak else 0.0 for e, peak in zip(errors, largest)),
-            )
-        )
+        points.append(tradeoff_point(threshold, c, errors, largest))
     return tuple(points)
 
 
@@ -94,17 +102,11 @@ def curve_of_programs(
     c = found[0].exact_operations
     none = (0.0,) * len(found[0].errors)
     points = [TradeoffPoint(0.0, c.mul, c.add, none, none)]
-    points += [_point(one, part) for part, one in zip(sorted(worst_errors), found) if not one.is_exact]
+    points += [_of(one, part) for part, one in zip(sorted(worst_errors), found) if not one.is_exact]
     for name, other in (beside or {}).items():
         tell(f"beside it {name}")
-        points.append(replace(_point(lumped_approximation(robot, other, where), 0.0), name=name))
+        points.append(replace(_of(lumped_approximation(robot, other, where), 0.0), name=name))
     return tuple(points)
-
-
-def _point(one: Approximation, asked: float) -> TradeoffPoint:
-    c = one.operations
-    shares = tuple(e.value / peak if peak else 0.0 for e, peak in zip(one.errors, one.largest))
-    return TradeoffPoint(asked, c.mul, c.add, shares, one.certified_error)
 
 
 def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str], asked: str = "significance") -> str:

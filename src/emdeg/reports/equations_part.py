@@ -219,7 +219,7 @@ def slider_levels(subject: Subject, found: Tradeoff) -> list[dict[str, Any]]:
         certified, seen = level.certified[worst] if level.certified else 0.0, max(level.found, default=0.0)
         levels.append(
             {
-                "threshold": level.threshold,
+                "threshold": level.asked,
                 "terms": level.terms,
                 "mul": level.mul,
                 "add": level.add,
@@ -227,7 +227,7 @@ def slider_levels(subject: Subject, found: Tradeoff) -> list[dict[str, Any]]:
                 "certified": certified,
                 "found": seen,
                 "joint": names[worst] if level.certified else "",
-                "threshold_text": percent(level.threshold) if level.threshold else "none",
+                "threshold_text": percent(level.asked) if level.asked else "none",
                 "certified_text": percent(certified, bound=True),
                 "found_text": percent(seen),
             }

@@ -14,9 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from emdeg.algebra import Generator, TrigPoly
+from emdeg.bounds import Bounded
 from emdeg.equations import LumpedModel, Term, indices
 from emdeg.programs import LARGE, LINK_RATES, Count, SharedSums, count, explicit_program, printed_program, simplify
-from emdeg.reduce import differences, largest_error, largest_torques, row, significant, sizes
+from emdeg.reduce import (
+    TradeoffPoint,
+    differences,
+    largest_error,
+    largest_torques,
+    row,
+    significant,
+    sizes,
+    tradeoff_point,
+)
 from emdeg.reports.subject import Subject
 from emdeg.robot import Workspace
 
@@ -50,22 +60,10 @@ TUNING = SliderTuning()
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """An approximate model. Errors by joint, as fractions of the joint's largest torque over the box."""
-
-    threshold: float
-    terms: int
-    mul: int
-    add: int
-    certified: tuple[float, ...]
-    found: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Tradeoff:
     """Levels by rising threshold, the first without any; where each term goes; how large terms are."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[TradeoffPoint, ...]
     goes: dict[Term, int]
     """Term -> the first level without it."""
     sizes: dict[Term, float]
@@ -101,9 +99,9 @@ class _Levels:
         if all(_table(joint, full.entries) <= tuning.largest_table for joint in self.joints):
             self.largest = largest_torques(full, self.where)
         else:
-            self.largest = tuple(_rough(joint, full.entries, self.where)[1] for joint in self.joints)
+            self.largest = tuple(_rough(joint, full.entries, self.where).value for joint in self.joints)
 
-    def level(self, short: LumpedModel, threshold: float) -> Level:
+    def level(self, short: LumpedModel, threshold: float) -> TradeoffPoint:
         """The model's operations, and its errors where anything is left out."""
         operations = self._operations(short, threshold)
         points = self.tuning.quoted_points if threshold == QUOTED else self.tuning.points
@@ -111,15 +109,8 @@ class _Levels:
             points = self.tuning.many_points
         difference = differences(self.full, short.entries)
         errors = [self._error(difference, joint, points) for joint in self.joints] if threshold else []
-        pairs = list(zip(errors, self.largest))
-        return Level(
-            threshold,
-            sum(len(terms) for terms in short.lumped.expansions.values()),
-            operations.mul,
-            operations.add,
-            tuple(bound / peak if peak else 0.0 for (bound, _), peak in pairs),
-            tuple(found / peak if peak else 0.0 for (_, found), peak in pairs),
-        )
+        terms = sum(len(mine) for mine in short.lumped.expansions.values())
+        return tradeoff_point(threshold, operations, errors, self.largest, terms)
 
     def _operations(self, short: LumpedModel, threshold: float) -> Count:
         """Of the inverse dynamics: the best of several forms where few terms are left, else of one good form."""
@@ -131,15 +122,14 @@ class _Levels:
                 return count(simplify(shared.program(shared.extraction(noise=0.0))))
         return count(explicit_program(short))
 
-    def _error(self, difference: Mapping[str, TrigPoly], joint: int, points: int) -> tuple[float, float]:
-        """(certified, found): the largest error of one joint's torque over the box."""
+    def _error(self, difference: Mapping[str, TrigPoly], joint: int, points: int) -> Bounded:
+        """The largest error of one joint's torque over the box."""
         if _table(joint, difference) > self.tuning.largest_table:
             return _rough(joint, difference, self.where)
         part = row(joint, difference, self.where)
         if part is None:
-            return 0.0, 0.0
-        error = largest_error(part, tolerance=TOLERANCE, starts=self.tuning.starts, points=points)
-        return error.bound, error.value
+            return Bounded(0.0, 0.0, {})
+        return largest_error(part, tolerance=TOLERANCE, starts=self.tuning.starts, points=points)
 
 
 def _table(joint: int, entries: Mapping[str, TrigPoly]) -> int:
@@ -149,8 +139,8 @@ def _table(joint: int, entries: Mapping[str, TrigPoly]) -> int:
     return len(mine) * math.prod(3 if slides else 5 for _, slides in letters)
 
 
-def _rough(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> tuple[float, float]:
-    """(certified, found) without a table: every term at its largest, and some random configurations."""
+def _rough(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> Bounded:
+    """The largest without a table: every term at its largest, and some random configurations."""
     q = where.sample(SAMPLES, seed=3)
     bound, still, moving = 0.0, np.zeros(SAMPLES), np.zeros(SAMPLES)
     for name, formula in entries.items():
@@ -170,7 +160,7 @@ def _rough(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> tup
         bound += weight * _amplitude(formula, where)
         values = weight * formula.evaluate(q)
         still, moving = (still + np.abs(values), moving) if letter == "M" else (still, moving + values)
-    return bound * (1 + 1e-9), float((still + np.abs(moving)).max() * (1 - 1e-9))
+    return Bounded(float((still + np.abs(moving)).max() * (1 - 1e-9)), bound * (1 + 1e-9), {})
 
 
 def _rows(entry: str) -> tuple[int, ...]:
