@@ -23,16 +23,16 @@ import pyarrow.parquet
 import emdeg
 from emdeg.analysis.judging.file import read_printed
 from emdeg.bounds import CertifiedExtremum
-from emdeg.codegen import Artefact, generate, make_short_program_artefact
+from emdeg.codegen import Artefact, generate, make_approximate_artefact
+from emdeg.codegen.approximate import recheck_approximate
 from emdeg.codegen.rechecking import recheck
-from emdeg.codegen.short import recheck_short
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.errors import EmdegError
 from emdeg.identification.campaign import read_campaign
 from emdeg.identification.recording import read_log
 from emdeg.kane.reader import read_setup
 from emdeg.programs.store import from_data
-from emdeg.reduce import ShortProgram
+from emdeg.reduce import Approximation
 from emdeg.robot import assemble, read_toml, workspace
 from emdeg.robot.mjcf_reader import read_mjcf
 from emdeg.robot.urdf_reader import read_urdf
@@ -103,7 +103,7 @@ def short(data: bytes) -> None:
     with contextlib.suppress(json.JSONDecodeError, RecursionError):
         said = json.loads(_text(data))
         if isinstance(said, dict) and said != json.loads(seeds("short")[0]):
-            recheck_short(_short().text.encode(), said)
+            recheck_approximate(_short().text.encode(), said)
 
 
 @cache
@@ -111,8 +111,8 @@ def _short() -> Artefact:
     """The exact program of a robot as a short one whose error is nothing."""
     robot, exact = emdeg.load("planar2r"), emdeg.program("planar2r", "gravity")
     none = (CertifiedExtremum(0.0, 0.0, {}),) * 2
-    found = ShortProgram(robot, "gravity", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
-    return make_short_program_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
+    found = Approximation(robot, "gravity", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
+    return make_approximate_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
 
 
 def campaign(data: bytes) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 
 import emdeg
 from emdeg.programs import Kind, Op, Program, count, evaluate, plain_program
+from emdeg.reduce.shortening.adversary import random_states
 from emdeg.reduce.shortening.pruning import Pruning
-from emdeg.reduce.shortening.steering import random_states
 from emdeg.reduce.shortening.tuning import with_own_numbers
 from emdeg.robot import workspace
 

@@ -9,7 +9,7 @@ import pytest
 
 import emdeg
 from emdeg.errors import BadRequest, RobotError
-from emdeg.reduce import term_program
+from emdeg.programs import term_program
 from emdeg.reports import Subject, equations
 from emdeg.robot import to_toml
 from emdeg.studio.shading import products, terms_of

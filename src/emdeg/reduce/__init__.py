@@ -1,38 +1,38 @@
-"""Short models: significance rules, certified error bounds, two rates, several processors."""
+"""Approximate models and programs: the significance rule, the search for approximate programs, certified errors."""
 
 from typing import TYPE_CHECKING
 
 from emdeg._exports import on_demand
 
 if TYPE_CHECKING:
-    from emdeg.reduce.abbreviation import SECONDS, Abbreviated, abbreviate, is_long
-    from emdeg.reduce.changed_robot import ChangedRobot, fewer_parameters
-    from emdeg.reduce.efforts import OF_LINKS
+    from emdeg.reduce.abbreviation import SECONDS, AbbreviationOptions, abbreviate, as_near, is_long
+    from emdeg.reduce.approximation import APPROXIMATED, Approximation, SearchOptions
+    from emdeg.reduce.approximation import APPROXIMATED as SHORT_FUNCTIONS
+    from emdeg.reduce.approximation import Approximation as Abbreviated
+    from emdeg.reduce.approximation import Approximation as ShortProgram
     from emdeg.reduce.limits import friction_limits, rule_limits, tolerance_limits
     from emdeg.reduce.loop_error import MARGIN, LoopError, enclosed
-    from emdeg.reduce.model_error import largest_efforts
-    from emdeg.reduce.processors import Split, split
+    from emdeg.reduce.parameter_elimination import ChangedRobot, fewer_parameters
     from emdeg.reduce.program_error import ProgramError
-    from emdeg.reduce.programs import LARGE, printed_program, program, term_program
-    from emdeg.reduce.rates_apart import Multirate, holding_error, multirate
-    from emdeg.reduce.row_error import EffortRow, RowObjective, largest_error, row, search
-    from emdeg.reduce.shared import SharedEfforts
-    from emdeg.reduce.short_mechanism import judged_beside, shortest_of_loops
-    from emdeg.reduce.short_model import FullModel, ShortModel, Term, full_model
-    from emdeg.reduce.short_program import SHORT_FUNCTIONS, ShortProgram
+    from emdeg.reduce.row_error import (
+        TorqueRow,
+        certified_errors,
+        differences,
+        largest_error,
+        largest_torques,
+        row,
+    )
     from emdeg.reduce.shortening.rates import of_rates, unit_rates
-    from emdeg.reduce.shortest_program import shortest, shortest_within_each
+    from emdeg.reduce.shortest_program import lumped_approximation, shortest, shortest_within_each
     from emdeg.reduce.significance import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant, sizes
     from emdeg.reduce.statement import (
         StatedModel,
-        inverse_dynamics_of,
         read_stated,
         show_again,
         show_program_again,
-        stated,
+        stated_model,
         stated_program,
     )
-    from emdeg.reduce.tables import general_recursion, reduction_tables, totals
-    from emdeg.reduce.tradeoff import TradeoffPoint, curve, curve_csv, curve_of_programs, draw
+    from emdeg.reduce.tradeoff import TradeoffPoint, curve, curve_csv, curve_of_programs, draw, tradeoff_point
 
 on_demand(globals())

@@ -1,4 +1,4 @@
-"""How wrong a short program may be, joint by joint: by the significance rule, by friction, by tolerances [N m, N].
+"""How wrong an approximate program may be, by joint: the significance rule, friction, tolerances [N m, N].
 
 What is not known of a robot need not be computed: a joint's friction, which a controller does not know to the last, and
 the tolerances of its masses and lengths are errors that every model has.
@@ -12,7 +12,7 @@ from emdeg.algebra import Array
 from emdeg.errors import RobotError
 from emdeg.mechanics.parameters import VariedRobot, base_values
 from emdeg.programs import plain_program, program
-from emdeg.reduce.shortening.steering import MOTION, random_states, worst_states
+from emdeg.reduce.shortening.adversary import MOTION, random_states, worst_states
 from emdeg.reduce.significance import JOINT_SIGNIFICANCE
 from emdeg.robot import Robot, Workspace
 from emdeg.runtime import compile
@@ -20,7 +20,7 @@ from emdeg.runtime import compile
 STATES = 20_000
 """Random states that the rule looks at."""
 FEW = 400
-"""Those at which what tolerances do to efforts is averaged."""
+"""Those at which what tolerances do to torques is averaged."""
 
 
 def rule_limits(

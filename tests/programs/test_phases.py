@@ -9,9 +9,9 @@ import sympy
 import emdeg
 from emdeg.algebra.expression import Atom, Product, Sum
 from emdeg.programs import count
+from emdeg.programs.phases import folded, phases
 from emdeg.programs.values import evaluate
 from emdeg.programs.weights import CYCLES
-from emdeg.reduce.phases import folded, phases
 
 NUMBERS = {"A": Fraction(3, 7), "B": Fraction(-2, 5)}
 

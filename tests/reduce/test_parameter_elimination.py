@@ -9,7 +9,7 @@ import emdeg
 from emdeg.errors import RobotError
 from emdeg.programs import program
 from emdeg.reduce import fewer_parameters
-from emdeg.reduce.shortening.steering import random_states
+from emdeg.reduce.shortening.adversary import random_states
 from emdeg.robot import workspace
 from tests import commands
 
