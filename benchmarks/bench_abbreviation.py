@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 import emdeg
-from emdeg.approximation import SECONDS, ShortProgram
+from emdeg.approximation import SECONDS, Approximation
 from emdeg.approximation.program_error import difference
+from emdeg.approximation.shortening.adversary import joined, random_states, taken
 from emdeg.approximation.shortening.rates import States
-from emdeg.approximation.shortening.steering import joined, random_states, taken
 from emdeg.programs import Effort, count
 from emdeg.robot import Workspace
 from record import FOLDER, record
@@ -66,12 +66,12 @@ def measured(name: str, function: str, worst_error: float | Sequence[float], sta
     start = time.process_time()
     found = emdeg.abbreviate(_file(name), function=function, worst_error=worst_error, effort=Effort(SECONDS))
     seconds = time.process_time() - start
-    assert isinstance(found, ShortProgram)
+    assert isinstance(found, Approximation)
     peak = max(found.largest)
     bounds = np.array([e.bound for e in found.errors])
     worst = _worst(found, states) if states else np.zeros(len(bounds))
     ratios = [e.ratio for e in found.errors if e.bound > ROUNDING * peak and e.value]
-    short, exact = count(found.program).total, count(found.exact).total
+    short, exact = count(found.program()).total, count(found.exact).total
     return {
         "robot": name,
         "function": function,
@@ -80,7 +80,7 @@ def measured(name: str, function: str, worst_error: float | Sequence[float], sta
         "operations": short,
         "exact_operations": exact,
         "share": short / exact,
-        "certified": max(found.relative),
+        "certified": max(found.certified_error),
         "ratio": max(ratios, default=1.0),
         "processor_seconds": round(seconds, 1),
         "states": states,
@@ -91,9 +91,9 @@ def measured(name: str, function: str, worst_error: float | Sequence[float], sta
     }
 
 
-def _worst(found: ShortProgram, states: int) -> np.ndarray:
+def _worst(found: Approximation, states: int) -> np.ndarray:
     """The largest error of each output over random states and climbs from the worst thousand of them."""
-    errors = difference(found.exact, found.program)
+    errors = difference(found.exact, found.program())
     names = [group.name for group in found.exact.inputs]
     limits = np.array([max(e.bound, 1e-300) for e in found.errors])
     random = np.random.default_rng(1)

@@ -41,7 +41,7 @@ def models(name: str) -> dict[str, Program]:
         return {"exact": exact, "forearms lumped": emdeg.program(f"{name}_lumped", "inverse_dynamics")}
     return {
         "exact": exact,
-        "short": shortest(robot, worst_error=ERROR, exact=exact, effort=EFFORT, time=Effort(SECONDS)).program,
+        "short": shortest(robot, worst_error=ERROR, exact=exact, effort=EFFORT, time=Effort(SECONDS)).program(),
     }
 
 

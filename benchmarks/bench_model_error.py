@@ -13,9 +13,10 @@ import sys
 import numpy as np
 
 import emdeg
-from emdeg.approximation import full_model, significant
-from emdeg.approximation.model_error import certified
-from emdeg.approximation.programs import program
+from emdeg.approximation import significant
+from emdeg.approximation.row_error import certified_errors
+from emdeg.equations import lumped_model
+from emdeg.programs import explicit_program as program
 from emdeg.robot.workspaces import workspace
 from record import record
 
@@ -29,9 +30,9 @@ def main(states: int = 10_000_000, *robots: str) -> None:
     for name in robots or ROBOTS:
         robot = emdeg.load(name)
         region = workspace(robot, {joint.name: _range(joint) for joint in robot.joints})
-        full = full_model(robot)
+        full = lumped_model(robot)
         short, dropped = significant(full, region)
-        errors = certified(short, region, seconds=8.0)
+        errors = certified_errors(full, short, region, seconds=8.0)
         exact = emdeg.compile(emdeg.program(robot, "inverse_dynamics"))
         brief = emdeg.compile(program(short))
         random = np.random.default_rng(0)

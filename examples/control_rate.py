@@ -110,8 +110,8 @@ def candidates(robot: Robot, errors: Sequence[float], effort: float) -> list[Can
     exact = sampled("exact model", computed_torque(robot, *gains, way, model=full))
     made = [exact]
     for one, error in zip(found, sorted(errors)):
-        if one.program != full:
-            law = computed_torque(robot, *gains, way, model=one.program)
+        if one.program() != full:
+            law = computed_torque(robot, *gains, way, model=one.program())
             made.append(sampled(f"short model within {100 * error:g} %", law))
     # The law around the model is computed at every sample; of the model the configuration part is not.
     slow, _ = split_rates(full)

@@ -162,7 +162,7 @@ def shown() -> Iterator[object]:
     compiled = emdeg.compile(emdeg.program(robot, "inverse_dynamics"))
     yield from (compiled, compiled.bind(q, q, q), emdeg.mass_matrix)
     short = emdeg.abbreviate("planar2r", significance=0.05, seconds=1)
-    yield from (short, short.short, short.short.full, short.where)
+    yield from (short, short.short, short.full, short.where)
     yield from (emdeg.simulate(robot, q0=q, duration=0.1, method="rk4", step=1e-3), emdeg.linearise(robot, q))
     yield from (emdeg.base_parameters(robot), emdeg.analyse("planar2r", ["loads"], seconds=1))
     yield from (*emdeg.loops.branches("fivebar", [2.0, 1.0]), emdeg.load("delta"), emdeg.report("planar2r"))

@@ -21,11 +21,11 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import emdeg
-from emdeg.approximation import ShortProgram
+from emdeg.approximation import Approximation
 from emdeg.bounds import CertifiedExtremum
-from emdeg.codegen import Artefact, generate, make_short_program_artefact
+from emdeg.codegen import Artefact, generate, make_approximate_artefact
+from emdeg.codegen.approximate import recheck_approximate
 from emdeg.codegen.rechecking import recheck
-from emdeg.codegen.short import recheck_short
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.errors import EmdegError
 from emdeg.identification.recording import read_log
@@ -103,7 +103,7 @@ def short(data: bytes) -> None:
     with contextlib.suppress(json.JSONDecodeError, RecursionError):
         said = json.loads(_text(data))
         if isinstance(said, dict) and said != json.loads(seeds("short")[0]):
-            recheck_short(_short().text.encode(), said)
+            recheck_approximate(_short().text.encode(), said)
 
 
 @cache
@@ -111,8 +111,8 @@ def _short() -> Artefact:
     """The exact program of a robot as a short one whose error is nothing."""
     robot, exact = emdeg.load("planar2r"), emdeg.program("planar2r", "gravity")
     none = (CertifiedExtremum(0.0, 0.0, {}),) * 2
-    found = ShortProgram(robot, "gravity", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
-    return make_short_program_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
+    found = Approximation(robot, "gravity", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
+    return make_approximate_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
 
 
 def campaign(data: bytes) -> None:

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import emdeg
-from emdeg.approximation import ShortProgram
+from emdeg.approximation import Approximation
 from emdeg.bounds import CertifiedExtremum
-from emdeg.codegen import make_short_program_artefact, verify
+from emdeg.codegen import make_approximate_artefact, verify
+from emdeg.codegen.approximate import recheck_approximate
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.fmu import recheck_fmu
-from emdeg.codegen.short import recheck_short
 from emdeg.codegen.verbs import CERTIFICATE
 from emdeg.errors import NotCertified
 from emdeg.programs import Program, count, from_data, to_data
@@ -79,8 +79,8 @@ def short() -> emdeg.codegen.Artefact:
     """The exact program as a short one whose error is nothing."""
     robot, exact = emdeg.load("planar2r"), emdeg.program("planar2r", "inverse_dynamics")
     none = (CertifiedExtremum(0.0, 0.0, {}),) * 2
-    found = ShortProgram(robot, "inverse_dynamics", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
-    return make_short_program_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
+    found = Approximation(robot, "inverse_dynamics", exact, exact, workspace(robot), none, (1.0, 1.0), (0.0, 0.0))
+    return make_approximate_artefact(found, file="short.c", command="emdeg abbreviate planar2r --emit short.c")
 
 
 def forged(made: emdeg.codegen.Artefact, change: Callable[[dict[str, Any]], None]) -> tuple[bytes, dict[str, Any]]:
@@ -99,13 +99,13 @@ def replaced(forgery: Callable[[Program], Program]) -> Callable[[dict[str, Any]]
 
 
 def test_the_forger_s_copy_of_a_short_program_is_verified(short):
-    assert recheck_short(*forged(short, lambda data: None)).functions
+    assert recheck_approximate(*forged(short, lambda data: None)).functions
 
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_short_program_that_is_said_to_be_exact_is_held_to_it(name, short):
     with pytest.raises(NotCertified):
-        recheck_short(*forged(short, replaced(FORGERIES[name])))
+        recheck_approximate(*forged(short, replaced(FORGERIES[name])))
 
 
 def swapped_labels(data: dict[str, Any]) -> None:
@@ -134,7 +134,7 @@ def swapped_labels(data: dict[str, Any]) -> None:
 )
 def test_every_word_of_a_short_program_s_certificate_is_checked(change, word, short):
     with pytest.raises(NotCertified, match=word):
-        recheck_short(*forged(short, change))
+        recheck_approximate(*forged(short, change))
 
 
 @pytest.mark.parametrize(

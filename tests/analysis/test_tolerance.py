@@ -10,8 +10,7 @@ import pytest
 
 import emdeg
 from emdeg.analysis import Tolerances
-from emdeg.approximation import full_model
-from emdeg.equations import from_json, to_json
+from emdeg.equations import from_json, lumped_model, to_json
 from emdeg.robot import Robot, opened, parameter_paths, substitute
 from tests.random_robots import random_robot
 
@@ -20,7 +19,7 @@ CHAINS = ("planar2r", "scara", "puma560", "stanford_arm", "jpl_rrp", "ur5e", "pa
 
 
 def test_rms_tolerances_of_the_pumas_constants_are_the_first_order_covariance():
-    full = full_model(emdeg.load("puma560"))
+    full = lumped_model(emdeg.load("puma560"))
     found = Tolerances(full, draws=4000).constants()
     rms = [c.tolerance for c in full.lumped.constants]
     np.testing.assert_allclose(found.first_order, rms, rtol=1e-9, atol=1e-15)
@@ -30,7 +29,7 @@ def test_rms_tolerances_of_the_pumas_constants_are_the_first_order_covariance():
 
 def test_effort_tolerances_agree_between_first_order_and_monte_carlo():
     robot = emdeg.load("puma560")
-    tolerances = Tolerances(full_model(robot), draws=1500)
+    tolerances = Tolerances(lumped_model(robot), draws=1500)
     random = np.random.default_rng(0)
     q, qd, qdd = random.uniform(-1, 1, (3, 8, 6))
     efforts = tolerances.efforts(q, qd, qdd)
@@ -45,9 +44,9 @@ def test_a_mass_centre_at_zero_loads_the_joint_by_its_tolerance():
     """Link 3's is at 0 +- 0.003 m along x: m g 0.003 = 0.141 N m at joint 3, most of what there is at q = 0."""
     robot = emdeg.load("puma560")
     at = np.zeros((1, 6))
-    found = Tolerances(full_model(robot), draws=20000).efforts(at, at, at)
+    found = Tolerances(lumped_model(robot), draws=20000).efforts(at, at, at)
     without = replace(robot, tolerances={p: v for p, v in robot.tolerances.items() if p != "link3.com.x"})
-    less = Tolerances(full_model(without), draws=10).efforts(at, at, at)
+    less = Tolerances(lumped_model(without), draws=10).efforts(at, at, at)
     alone = 4.80 * 9.81 * 0.003
     assert found.first_order[0, 2] == pytest.approx(np.hypot(less.first_order[0, 2], alone), rel=1e-9)
     assert found.first_order[0, 2] == pytest.approx(found.monte_carlo[0, 2], rel=0.02)
@@ -83,7 +82,7 @@ def differences(robot: Robot, state: np.ndarray) -> np.ndarray:
 def test_first_order_is_monte_carlos_limit_for_tolerances_of_every_number(name):
     robot = toleranced(emdeg.load(name), Fraction(1, 10**4))
     # Lumping with every zero opened is not what is tested here.
-    full = full_model(emdeg.load(name), "g")
+    full = lumped_model(emdeg.load(name), "g")
     tolerances = Tolerances(replace(full, robot=robot), draws=3000)
     state = np.random.default_rng(1).uniform(-1, 1, (3, 2, robot.n))
     found = tolerances.efforts(*state)
@@ -95,7 +94,7 @@ def test_first_order_is_monte_carlos_limit_for_tolerances_of_every_number(name):
 def test_first_order_is_what_changed_numbers_give(seed):
     robot = toleranced(random_robot(seed, 3), Fraction(1, 10**3))
     state = np.random.default_rng(seed).uniform(-1, 1, (3, 2, robot.n))
-    full = full_model(replace(robot, tolerances={}), "g")
+    full = lumped_model(replace(robot, tolerances={}), "g")
     found = Tolerances(replace(full, robot=robot), draws=10).efforts(*state)
     np.testing.assert_allclose(found.first_order, differences(robot, state), rtol=1e-6)
 

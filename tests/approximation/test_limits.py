@@ -7,7 +7,8 @@ import pytest
 
 import emdeg
 from emdeg.analysis import Tolerances
-from emdeg.approximation import ShortProgram, friction_limits, full_model, rule_limits, tolerance_limits
+from emdeg.approximation import Approximation, friction_limits, rule_limits, tolerance_limits
+from emdeg.equations import lumped_model
 from emdeg.errors import RobotError
 from emdeg.robot import workspace
 
@@ -27,7 +28,7 @@ def test_tolerances_limit_as_the_analysis_of_tolerances_spreads():
     robot = emdeg.load("puma560")
     where = workspace(robot)
     q, qd, qdd = where.sample_states(400, np.random.default_rng(5))
-    rms = np.sqrt((Tolerances(full_model(robot), draws=2).efforts(q, qd, qdd).first_order ** 2).mean(axis=0))
+    rms = np.sqrt((Tolerances(lumped_model(robot), draws=2).efforts(q, qd, qdd).first_order ** 2).mean(axis=0))
     ratio = np.array(tolerance_limits(robot, where, 1.0)) / rms
     assert ((ratio > 0.7) & (ratio < 2.5)).all()  # ours has its rates at corners
 
@@ -45,8 +46,8 @@ def test_a_higher_threshold_allows_for_more_and_none_for_nearly_nothing():
 
 def test_what_is_known_anyway_is_a_target_like_any_other():
     short = emdeg.abbreviate("planar3r", function="gravity", worst_error=0.3, searching=0.2)
-    assert isinstance(short, ShortProgram)
-    assert max(short.relative) <= 0.3
+    assert isinstance(short, Approximation)
+    assert max(short.certified_error) <= 0.3
     with pytest.raises(RobotError, match="states no tolerances"):
         emdeg.abbreviate("planar3r", of_tolerance=1.0)
     with pytest.raises(ValueError, match="give one of them"):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.approximation.program_error import EFFORTS, ProgramError, degrees_of, written_degrees, written_rates
-from emdeg.approximation.shortening.steering import random_states, worst_states
+from emdeg.approximation.program_error import TORQUE_DEGREES, ProgramError, degrees_of, written_degrees, written_rates
+from emdeg.approximation.shortening.adversary import Climbs, random_states, worst_states
 from emdeg.programs import Kind, Op, Program, plain_program
 from emdeg.robot import workspace
 
@@ -35,7 +35,7 @@ def test_efforts_have_degree_two_at_most_whatever_the_recursion_writes():
     assert degrees_of([error.exact], error.revolute).max() == 2
     assert not degrees_of([error.exact], error.revolute)[:, 0].any()  # gravity is along the first axis
     assert max(written_degrees(error.exact, error.revolute)) >= 3
-    assert written_rates(error.exact) == EFFORTS
+    assert written_rates(error.exact) == TORQUE_DEGREES
 
 
 def test_a_sum_of_angles_counts_each_of_them():
@@ -87,7 +87,7 @@ def test_a_known_difference_is_bounded_by_itself():
 def test_the_same_function_written_otherwise_errs_by_what_doubles_round():
     error = of("puma560", every=10**6)
     other = ProgramError(emdeg.program("puma560", "inverse_dynamics"), error.exact, error.where, error.revolute)
-    found, _ = worst_states(other.errors, other.where, ("q", "qd", "qdd"), np.random.default_rng(0), points=4000)
+    found, _ = worst_states(other.errors, other.where, ("q", "qd", "qdd"), np.random.default_rng(0), Climbs(4000))
     bounds = other.bounds([float(x) for x in found], enough=[1.0] * 6)
     assert 0 < max(found) < 1e-12
     assert all(e.bound < 1e-10 for e in bounds)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.approximation.program_error import EFFORTS, written_rates
+from emdeg.approximation.program_error import TORQUE_DEGREES, written_rates
+from emdeg.approximation.shortening.adversary import random_states
 from emdeg.approximation.shortening.pruning import Pruning
-from emdeg.approximation.shortening.steering import random_states
 from emdeg.approximation.shortening.tape import Tape
 from emdeg.programs import count, evaluate, plain_program
 from emdeg.robot import workspace
@@ -47,7 +47,7 @@ def test_a_pruned_program_is_shorter_within_its_limits_and_still_efforts(name):
     short = path[-1]
     assert count(short).total < count(program).total
     assert (np.abs(evaluate(short, states)["tau"].T - tau) <= limits[:, None] * (1 + 1e-9)).all()
-    assert written_rates(short) <= EFFORTS
+    assert written_rates(short) <= TORQUE_DEGREES
 
 
 def test_without_room_nothing_goes():

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.approximation import full_model, significant
-from emdeg.approximation.programs import FUNCTIONS, program
+from emdeg.approximation import differences, significant
 from emdeg.approximation.significance import uncertain
+from emdeg.equations import lumped_model
 from emdeg.programs import count, evaluate
+from emdeg.programs.explicit import FUNCTIONS
+from emdeg.programs.explicit import explicit_program as program
 from emdeg.robot.workspaces import workspace
 from tests.equations.reading import value
 
@@ -24,7 +26,7 @@ SMALL = ("I19",)
 @lru_cache(maxsize=1)
 def puma():
     robot = emdeg.load("puma560")
-    return full_model(robot), workspace(robot)
+    return lumped_model(robot), workspace(robot)
 
 
 def names(q, constants):
@@ -69,8 +71,8 @@ def test_at_a_tenth_of_a_per_cent_only_the_wrists_small_constant_stays_besides()
     full, region = puma()
     strict, dropped = significant(full, region, keep_uncertain=True)
     raised, _ = significant(full, region, significance=0.01, joint_significance=0.001, neglect=SMALL)
-    more = {(e, c) for e, t in strict.expansions.items() for c, _ in t} - {
-        (e, c) for e, t in raised.expansions.items() for c, _ in t
+    more = {(e, c) for e, t in strict.lumped.expansions.items() for c, _ in t} - {
+        (e, c) for e, t in raised.lumped.expansions.items() for c, _ in t
     }
     assert {c for _, c in more} == {"I19"}
     assert float(full.values["I19"]) == pytest.approx(-2.0216e-4)
@@ -118,7 +120,7 @@ def test_without_thresholds_nothing_is_dropped():
     full, region = puma()
     short, dropped = significant(full, region, significance=0.0, joint_significance=0.0, keep_uncertain=True)
     assert not dropped
-    assert not any(short.difference.values())
+    assert not any(differences(full, short.entries).values())
 
 
 def test_what_was_left_out_of_each_entry_is_said_largest_first_and_with_the_rest_it_is_whole():
@@ -128,6 +130,6 @@ def test_what_was_left_out_of_each_entry_is_said_largest_first_and_with_the_rest
     assert all(one["terms"] == sorted(one["terms"], key=lambda term: -term["size"]) for one in gone.values())
     assert gone["g2"]["text"] == "(G3*C123)"  # what g1 lost, too, without that entry's name
     assert gone["c12"]["text"] == f"0.5*({gone['b112']['text']})"
-    for entry, terms in short.short.full.lumped.expansions.items():
+    for entry, terms in short.full.lumped.expansions.items():
         left = {term["constant"] for term in gone.get(entry, {"terms": ()})["terms"]}
-        assert left ^ {c for c, _ in short.short.expansions[entry]} == {c for c, _ in terms}
+        assert left ^ {c for c, _ in short.short.lumped.expansions[entry]} == {c for c, _ in terms}

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 import emdeg
+from emdeg.approximation.shortening.adversary import random_states
 from emdeg.approximation.shortening.pruning import Pruning
-from emdeg.approximation.shortening.steering import random_states
 from emdeg.approximation.shortening.tuning import with_own_numbers
 from emdeg.programs import Kind, Op, Program, count, evaluate, plain_program
 from emdeg.robot import workspace

@@ -232,4 +232,4 @@ def test_a_models_abbreviation_is_the_robots():
     found = [emdeg.abbreviate(of, significance=0.05, seconds=1) for of in (robot, derive(robot))]
     found.append(emdeg.abbreviate(derive(robot, symbolic=True), significance=0.05, seconds=1))
     assert found[0].short.entries == found[1].short.entries == found[2].short.entries
-    assert all(one.short.full.robot.symbols == frozenset() for one in found)
+    assert all(one.short.robot.symbols == frozenset() for one in found)

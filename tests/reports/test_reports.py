@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.approximation.programs import program as short_program
-from emdeg.approximation.short_model import full_model
 from emdeg.approximation.significance import significant
 from emdeg.cli import main
 from emdeg.documents import ChartBar, bars, latex, saved, svg
 from emdeg.documents.document import Label, Note
+from emdeg.equations import lumped_model
+from emdeg.programs import explicit_program
 from emdeg.programs.ir import Dependence, count
 from emdeg.programs.trace import Tracer
 from emdeg.reports import Report, html, report
@@ -34,7 +34,7 @@ from emdeg.reports.latex import LatexReportWriter
 from emdeg.reports.published import published_counts as published
 from emdeg.reports.scene import scene
 from emdeg.reports.subject import Subject
-from emdeg.reports.tradeoff import tradeoff
+from emdeg.reports.tradeoff import SliderTuning, tradeoff
 from emdeg.simulation.pictures import line_figure
 from tests.algebra.formulas import ALGEBRA
 from tests.asadi_heydari import torques
@@ -143,22 +143,21 @@ def test_picture_keeps_the_loops_closed(name: str) -> None:
         np.testing.assert_allclose([np.linalg.norm(b - a) for a, b in drawn], expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("limits", [{}, {"MANY_TERMS": 5}, {"MANY_TERMS": 5, "LARGEST_TABLE": 1}])
-def test_slider_errors_hold_on_random_states(limits: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limits", [{}, {"many_terms": 5}, {"many_terms": 5, "largest_table": 1}])
+def test_slider_errors_hold_on_random_states(limits: dict[str, int]) -> None:
     """Certified is at least found and what brute force finds: as for few terms, for many, and for rows too large."""
-    for name, value in {"THRESHOLDS": (0.003, 0.1), **limits}.items():
-        monkeypatch.setattr(f"emdeg.reports.tradeoff.{name}", value)
+    tuning = SliderTuning((0.003, 0.1), **limits)
     robot = emdeg.load("scara")
     subject = Subject(robot)
-    full = full_model(robot)
-    found = tradeoff(subject, full)
+    full = lumped_model(robot)
+    found = tradeoff(subject, full, tuning)
     random = np.random.default_rng(0)
     q, qd, qdd = subject.where.sample_states(20_000, random)
     tau = emdeg.inverse_dynamics(robot, q, qd, qdd)
     for level in found.levels[1:]:
-        t = level.threshold
+        t = level.asked
         short, _ = significant(full, subject.where, significance=t, joint_significance=t / 10)
-        miss = np.abs(emdeg.compile(short_program(short))(q, qd, qdd) - tau).max(axis=0)
+        miss = np.abs(emdeg.compile(explicit_program(short))(q, qd, qdd) - tau).max(axis=0)
         bound = np.array(level.certified) * found.largest
         assert (miss <= bound * (1 + 1e-9) + 1e-9).all()
         assert (np.array(level.found) <= np.array(level.certified) * (1 + 1e-12)).all()
@@ -168,10 +167,9 @@ def test_slider_errors_hold_on_random_states(limits: dict[str, int], monkeypatch
 
 def test_the_curve_shows_every_level_that_errs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operations against certified error: the slider's levels are its places, the exact program a line."""
-    monkeypatch.setattr("emdeg.reports.tradeoff.THRESHOLDS", (0.003, 0.1))
     monkeypatch.setattr("emdeg.reports.counts_part.QUOTED", 0.1)
     subject = Subject(emdeg.load("scara"))
-    levels = tradeoff(subject, full_model(subject.robot))
+    levels = tradeoff(subject, lumped_model(subject.robot), SliderTuning((0.003, 0.1)))
     found = counts(subject, levels, "scara")
     written = html.HtmlReportWriter().section(found.section)
     erring = [one for one in levels.levels if max(one.certified, default=0.0)]
@@ -193,10 +191,9 @@ def test_short_programs_are_on_the_curve() -> None:
 
 
 @pytest.mark.long
-def test_robots_of_thousands_of_terms_have_the_slider(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"THRESHOLDS": (0.1,), "MANY_POINTS": 20_000, "STARTS": 2}.items():
-        monkeypatch.setattr(f"emdeg.reports.tradeoff.{name}", value)
-    found = equations(Subject(emdeg.load("iiwa14")), "iiwa14")
+def test_robots_of_thousands_of_terms_have_the_slider() -> None:
+    tuning = SliderTuning((0.1,), many_points=20_000, starts=2)
+    found = equations(Subject(emdeg.load("iiwa14")), "iiwa14", tuning=tuning)
     assert any(isinstance(item, Slider) for item in found.section.items)
     assert found.full is not None
     assert found.tradeoff is not None

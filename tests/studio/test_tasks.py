@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.approximation import term_program
 from emdeg.errors import BadRequest, RobotError
+from emdeg.programs import term_program
 from emdeg.reports import Subject, equations
 from emdeg.robot import to_toml
 from emdeg.studio.shading import products, terms_of

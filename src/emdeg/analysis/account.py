@@ -27,9 +27,8 @@ from emdeg.algebra import (
 )
 from emdeg.algebra import count as count_printed
 from emdeg.analysis.figures import save_figure
-from emdeg.approximation import FullModel, full_model
 from emdeg.documents import COLOURS, Shown, new_figure
-from emdeg.equations import Compact, compact, hierarchy, indices
+from emdeg.equations import Compact, LumpedModel, compact, hierarchy, indices, lumped_model
 from emdeg.programs import count, program
 from emdeg.robot import Robot
 
@@ -69,7 +68,7 @@ def account_of(robot: Robot, tell: Callable[[str], None] = lambda step: None) ->
 
     `tell` is told each step before it is taken. A keyboard interrupt after the first ends with those taken before.
     """
-    full = full_model(robot)
+    full = lumped_model(robot)
     ways = _Ways(full)
     equation = _equation(full.entries, robot.n)
     steps: list[AccountStep] = []
@@ -95,7 +94,7 @@ PROGRAM = "program"
 class _Ways:
     """The same entries written in ways of fewer and fewer operations: what each does, and its count when asked for."""
 
-    def __init__(self, full: FullModel) -> None:
+    def __init__(self, full: LumpedModel) -> None:
         self._full = full
         self.all: dict[str, tuple[str, Callable[[], PrintedCount]]] = {
             "letters": ("sums of products, a letter for every number", lambda: self._of_letters(_lettered)),
@@ -128,7 +127,7 @@ class _Ways:
         return {name: cost for name, cost in self._in_sums.items() if self._written[name].alias is None}
 
     def _of_letters(self, count: Callable[[TrigPoly], PrintedCount]) -> PrintedCount:
-        return _sum(map(count, self._full.model.entries().values()))
+        return _sum(map(count, self._full.source.entries().values()))
 
     def _factored(self) -> PrintedCount:
         return _sum(_fewer(cost, _factored(self._written[name].expression)) for name, cost in self._kept.items())
@@ -203,7 +202,7 @@ def _expanded(entry: TrigPoly) -> PrintedCount:
     return _terms(products.values())
 
 
-def _in_sums_of_angles(full: FullModel) -> dict[str, PrintedCount]:
+def _in_sums_of_angles(full: LumpedModel) -> dict[str, PrintedCount]:
     """Each entry in the form of the fewest terms, with numbers."""
     algebra = full.lumped.algebra
     writer = ShortForms(ExponentLayout(algebra), full.lumped.groups)

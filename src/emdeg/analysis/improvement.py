@@ -14,8 +14,8 @@ import numpy as np
 from emdeg.algebra import Generator
 from emdeg.analysis.figures import save_figure
 from emdeg.analysis.tolerance import Tolerances
-from emdeg.approximation import full_model
 from emdeg.documents import COLOURS, Shown, name_text, new_figure
+from emdeg.equations import lumped_model
 from emdeg.errors import RobotError
 from emdeg.robot import Robot, Workspace
 
@@ -85,7 +85,7 @@ def improvement_of(
     negligible: float = NEGLIGIBLE,
 ) -> Improvement:
     """Every stated tolerance's way to the constants and the efforts."""
-    found = Tolerances(full_model(robot), draws, seed)
+    found = Tolerances(lumped_model(robot), draws, seed)
     if not found.stated:
         raise RobotError(
             "its file states no tolerances: write tol or tol_percent beside its numbers, or assume some (--assume)",
@@ -113,7 +113,7 @@ def improvement_of(
 
 
 def _constants(found: Tolerances) -> list[ConstantSpread]:
-    known, spread = found.full.model.known, found.constants()
+    known, spread = found.full.source.known, found.constants()
     at = {name: float(one.value) for name, one in known.items()}
     constants = []
     for c, value, first, drawn in zip(

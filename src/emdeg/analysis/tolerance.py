@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import derivative
-from emdeg.approximation import FullModel
 from emdeg.documents import Shown
 from emdeg.dynamics import stacked
 from emdeg.dynamics.parameters import VariedRobot, value_of
+from emdeg.equations import LumpedModel
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Spread(Shown):
 class Tolerances:
     """The tolerances of a model with lumped constants; `draws` random robots for Monte-Carlo."""
 
-    def __init__(self, full: FullModel, draws: int = 2000, seed: int = 0) -> None:
+    def __init__(self, full: LumpedModel, draws: int = 2000, seed: int = 0) -> None:
         self.full = full
         self.names = [c.name for c in full.lumped.constants]
         self.varied = VariedRobot(full.robot)
@@ -49,7 +49,7 @@ class Tolerances:
         """The constants; the first-order deviation of one is its RMS combination."""
         found = self.full.lumped.constants
         value = np.array([float(self.full.values[c.name]) for c in found])
-        known = self.full.model.known
+        known = self.full.source.known
         random = np.random.default_rng(self.seed)
         drawn: dict[str, NDArray] = {
             name: float(v.value) + float(v.tolerance or 0) * random.normal(size=self.draws) for name, v in known.items()

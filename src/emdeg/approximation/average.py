@@ -13,11 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from emdeg.algebra import TrigPoly, count
-from emdeg.approximation.pieces import mean, summands
-from emdeg.approximation.short_model import Expansion, FullModel, ShortModel
+from emdeg.algebra import Atom, TrigAlgebra, TrigPoly, count
 from emdeg.bounds import CertifiedExtremum, SearchLimits, largest_magnitude
-from emdeg.equations import indices
+from emdeg.equations import Expansion, LumpedModel, indices
+from emdeg.programs import ShortestForms
 from emdeg.robot import Workspace
 
 SAMPLES = 20_000
@@ -38,7 +37,7 @@ class EntryDeviation:
     operations: int
 
 
-def diagonal(full: FullModel) -> list[str]:
+def diagonal(full: LumpedModel) -> list[str]:
     """The entries that the simplified state equations cover: the diagonal of M, and gravity."""
     found = []
     for name, terms in full.lumped.expansions.items():
@@ -49,8 +48,8 @@ def diagonal(full: FullModel) -> list[str]:
 
 
 def within_average(
-    full: FullModel, where: Workspace, average: float, *, worst: float | None = None, entries: Sequence[str] = ()
-) -> ShortModel:
+    full: LumpedModel, where: Workspace, average: float, *, worst: float | None = None, entries: Sequence[str] = ()
+) -> LumpedModel:
     """Every entry with as few pieces as keep its average relative error below `average` (and its worst below `worst`).
 
     Off-diagonal entries are left whole unless named in `entries`.
@@ -64,17 +63,17 @@ def within_average(
         expansions[name] = _expansion(kept)
         if left:
             means[name] = left
-    return ShortModel(full, expansions, full.values, means)
+    return full.with_terms(expansions, means)
 
 
 Summand = tuple[str, TrigPoly]
 
 
 def _fewest(
-    full: FullModel, name: str, q: np.ndarray, average: float, worst: float | None
+    full: LumpedModel, name: str, q: np.ndarray, average: float, worst: float | None
 ) -> tuple[list[Summand], Fraction]:
     """Summands dropped while the errors allow it: the one that raises the average least first."""
-    kept = summands(full, name)
+    kept = _summands(full, name)
     values = {s: (s[1] * full.values[s[0]]).evaluate(q) for s in kept}
     whole = np.sum(list(values.values()), axis=0)
     scale = np.abs(whole) if indices(name)[0] == "M" else np.full(len(q), np.abs(whole).max())
@@ -88,7 +87,7 @@ def _fewest(
             constant, function = summand
             if function.is_number or len(kept) == 1:
                 continue
-            stays = mean(function) * full.values[constant] if still else Fraction(0)
+            stays = _mean(function) * full.values[constant] if still else Fraction(0)
             tried = error + values[summand] - float(stays)
             relative = np.abs(tried) / scale
             if relative.mean() <= average and (worst is None or relative.max() <= worst):
@@ -102,6 +101,34 @@ def _fewest(
         left += stays
 
 
+def _mean(function: TrigPoly) -> Fraction:
+    """The mean over whole turns of every angle; 0 where a displacement is left in it."""
+    still = function.to_fourier().get((0,) * len(function.algebra.revolute))
+    return still[0].number if still is not None and still[0].is_number else Fraction(0)
+
+
+def _summands(full: LumpedModel, entry: str) -> list[Summand]:
+    """(constant, product of sines, cosines and displacements) for each summand of one entry as printed."""
+    algebra = full.lumped.algebra
+    forms = ShortestForms(algebra, full.lumped.groups)
+    return [
+        (constant, _product(algebra, atoms) * c)
+        for constant, function in full.lumped.expansions[entry]
+        for atoms, c in forms(function).items()
+    ]
+
+
+def _product(algebra: TrigAlgebra, atoms: Sequence[Atom]) -> TrigPoly:
+    found = algebra.one
+    for atom in atoms:
+        if atom.kind == "q":
+            found = found * algebra.displacement(atom.angle[0][0])
+        else:
+            s, c = algebra.sum_sincos(dict(atom.angle))
+            found = found * (s if atom.kind == "S" else c)
+    return found
+
+
 def _expansion(kept: Sequence[Summand]) -> Expansion:
     found: dict[str, list] = {}
     for constant, function in kept:
@@ -110,13 +137,14 @@ def _expansion(kept: Sequence[Summand]) -> Expansion:
 
 
 def entry_errors(
-    short: ShortModel, where: Workspace, entries: Sequence[str], seconds: float = 4.0
+    full: LumpedModel, short: LumpedModel, where: Workspace, entries: Sequence[str], seconds: float = 4.0
 ) -> list[EntryDeviation]:
     """Each entry's relative errors over the workspace, and the certified largest difference."""
     q = np.random.default_rng(2).uniform(where.lower, where.upper, (SAMPLES, len(where.lower)))
     found = []
     for name in entries:
-        whole, difference = short.full.entries[name], short.difference[name]
+        whole = full.entries[name]
+        difference = whole - short.entries[name]
         true = whole.evaluate(q)
         scale = np.abs(true) if indices(name)[0] == "M" else np.full(len(q), np.abs(true).max())
         relative = np.abs(difference.evaluate(q)) / np.maximum(scale, 1e-300)

@@ -1,4 +1,4 @@
-"""How wrong a short program may be, joint by joint: by the significance rule, by friction, by tolerances [N m, N].
+"""How wrong an approximate program may be, by joint: the significance rule, friction, tolerances [N m, N].
 
 What is not known of a robot need not be computed: a joint's friction, which a controller does not know to the last, and
 the tolerances of its masses and lengths are errors that every model has.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from emdeg.algebra import Array
-from emdeg.approximation.shortening.steering import MOTION, random_states, worst_states
+from emdeg.approximation.shortening.adversary import MOTION, random_states, worst_states
 from emdeg.approximation.significance import JOINT_SIGNIFICANCE
 from emdeg.dynamics.parameters import VariedRobot, base_values
 from emdeg.errors import RobotError
@@ -20,7 +20,7 @@ from emdeg.runtime import compile
 STATES = 20_000
 """Random states that the rule looks at."""
 FEW = 400
-"""Those at which what tolerances do to efforts is averaged."""
+"""Those at which what tolerances do to torques is averaged."""
 
 
 def rule_limits(

@@ -1,6 +1,6 @@
-"""How far changed inertial parameters take a mechanism's efforts: certified box by box.
+"""How far changed inertial parameters take a mechanism's torques: certified box by box.
 
-Efforts are linear in the base parameters, so what a change of these does is itself a program, that of a mechanism whose
+Torques are linear in the base parameters, so what a change of these does is itself a program, that of a mechanism whose
 parameters are the change: there is no difference of two large numbers in it. It divides and takes roots, so no grid of
 a known degree tells it: its coefficients of the rates (`unit_rates`) are enclosed over boxes of coordinates
 (`bounds.Enclosure`), which are cut in two until the bounds are near enough. The loops must close everywhere in the
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array, Exact
 from emdeg.approximation.program_error import CLOSE, FAR, POLYNOMIAL, SMALL, ProgramError
-from emdeg.approximation.row_error import speed_products
+from emdeg.approximation.row_error import CornerReach, TorqueRow, torque_row
 from emdeg.approximation.shortening.rates import States, of_rates, unit_rates
-from emdeg.bounds import Boxes, BoxValues, CertifiedExtremum, Enclosure, SearchLimits, largest_values
+from emdeg.bounds import Boxes, BoxValues, CertifiedExtremum, Enclosure, FormulaVector, SearchLimits, largest_values
 from emdeg.dynamics.parameters import BaseParameters, base_parameters, base_values, with_base_values
 from emdeg.errors import OverBudget, RobotError
 from emdeg.programs import (
@@ -49,6 +49,8 @@ BOXES = 400_000
 RISE = 1.05
 """Times a value reached: a bound that needs no betterment, where that value is above what a search had found."""
 NEXT_TO_NOTHING = 1e-6
+_KINDS = "Mbcg"
+"""The order of a row's coefficients."""
 _ENCLOSED: Mapping[Kind, Callable[..., Any]] = {
     **ARITHMETIC,
     Kind.SIN: Enclosure.sine,
@@ -80,7 +82,7 @@ def enclosed(program: Program, boxes: Boxes) -> dict[str, list[Enclosure]]:
 
 
 def change_of_efforts(robot: Robot, base: BaseParameters, change: Sequence[Fraction]) -> Program:
-    """q, qd, qdd -> what a change of the base parameters adds to the efforts: those of a mechanism that has these."""
+    """q, qd, qdd -> what a change of the base parameters adds to the torques: those of a mechanism that has these."""
     made = with_base_values(robot, base, [Exact.of(x) for x in change], "a change of parameters", "it is a change")
     return plain_program(made, "inverse_dynamics")
 
@@ -95,11 +97,11 @@ def need_sum(whole: Program, exact: Program, change: Program) -> None:
 
 @dataclass(frozen=True)
 class LoopError:
-    """What a change of a mechanism's parameters does to its efforts over a box, motor by motor; see `ProgramError`."""
+    """What a change of a mechanism's parameters does to its torques over a box, motor by motor; see `ProgramError`."""
 
     robot: Robot
     change: Program
-    """q, qd, qdd -> what is added to the efforts."""
+    """q, qd, qdd -> what is added to the torques."""
     where: Workspace
 
     @cached_property
@@ -129,7 +131,7 @@ class LoopError:
                 raise OverBudget("the time is over before the error is certified")
             groups = enclosed(self._apart, boxes)
             closed = self._closed(groups.pop("closure"), boxes)
-            looked = [self._rates.looked(mine, boxes) for mine in groups.values()]
+            looked = [self._looked(mine, boxes) for mine in groups.values()]
             reached = np.stack([one[1] for one in looked])
             best[:] = np.maximum(best, reached.max(axis=1))
             upper = np.where(closed[None, :], np.stack([one[0] for one in looked]), np.inf)
@@ -168,75 +170,35 @@ class LoopError:
         tracer, n = Tracer(), len(self.where.ranges)
         q = tracer.inputs("q", n, Dependence.CONFIGURATION)
         values = []
-        for qd, qdd in self._rates.units:
+        for qd, qdd in unit_rates(n):
             rates = {name: [tracer.number(Fraction(x)) for x in each] for name, each in (("qd", qd), ("qdd", qdd))}
             values.append(included(tracer, self.change, {"q": q, **rates})[0])
-        groups = {f"motor{k}": self._rates.coefficients(mine) for k, mine in enumerate(zip(*values))}
+        each = [of_rates(mine, n) for mine in zip(*values)]
+        groups = {
+            f"motor{k}": [mine[key] for kind in _KINDS for key in mine if key[0] == kind] for k, mine in enumerate(each)
+        }
         closure = included(tracer, plain_program(self.robot, "closure"), {"q": q})[0]
         return prune(tracer.program("apart", {**groups, "closure": closure}))
 
     @cached_property
-    def _rates(self) -> _Rates:
-        return _Rates(self.where)
+    def _columns(self) -> tuple[TorqueRow, CornerReach]:
+        """What the rates of the box make of an output's coefficients, in the order of `_KINDS`."""
+        n = len(self.where.ranges)
+        keys = sorted(of_rates([0] * len(list(unit_rates(n))), n), key=lambda key: _KINDS.index(key[0]))
+        nothing = FormulaVector((), (), np.zeros(len(keys)), np.zeros(len(keys)))
+        row = torque_row(keys, nothing, self.where)
+        return row, CornerReach(row)
 
-
-@dataclass(frozen=True)
-class _Rates:
-    """What the rates of a box make of an effort's coefficients."""
-
-    where: Workspace
-
-    @property
-    def units(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Rates at which values give every coefficient."""
-        return list(unit_rates(len(self.where.ranges)))
-
-    def coefficients(self, values: Sequence[Any]) -> list[Any]:
-        """By `keys`, from values at `units`."""
-        return list(of_rates(values, len(self.where.ranges)).values())
-
-    @cached_property
-    def keys(self) -> list[tuple]:
-        """What each coefficient belongs to: ("g",), ("M", j), ("c", j), ("b", j, k)."""
-        return list(of_rates([0] * len(self.units), len(self.where.ranges)))
-
-    @cached_property
-    def weights(self) -> Array:
-        """By coefficient: the largest that what it multiplies becomes."""
-        v, a = self.where.speed, self.where.acceleration
-        size = {"g": lambda of: 1.0, "M": lambda of: a[of[0]], "c": lambda of: v[of[0]] ** 2}
-        size["b"] = lambda of: v[of[0]] * v[of[1]]
-        return np.array([size[key[0]](key[1:]) for key in self.keys])
-
-    @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        return {letter: [k for k, key in enumerate(self.keys) if key[0] == letter] for letter in "gMcb"}
-
-    @cached_property
-    def _products(self) -> tuple[Array, Array]:
-        """(products of speeds at corners and, each by itself, at none; the halved speeds' squares)."""
-        pairs = [(key[1], key[2]) for key in self.keys if key[0] == "b"]
-        squares = [key[1] for key in self.keys if key[0] == "c"]
-        speed = np.array(self.where.speed)
-        return speed_products(pairs, squares, speed, squares), (0.5 * speed[squares]) ** 2
-
-    def looked(self, found: Sequence[Enclosure], boxes: Boxes) -> tuple[Array, Array, Array]:
+    def _looked(self, found: Sequence[Enclosure], boxes: Boxes) -> tuple[Array, Array, Array]:
         """(bounds, values reached at the centres, what each variable adds (variables, boxes)) of one output."""
-        count, place = len(boxes.empty), self._places
+        count, (row, reach) = len(boxes.empty), self._columns
         ends = np.stack([np.broadcast_to(one.ends, (2, count)) for one in found])
         middle = np.stack([np.broadcast_to(one.middle.mean(axis=0), count) for one in found])
-        off = self.weights @ np.maximum(ends[:, 1] - middle, middle - ends[:, 0])
-        still = np.abs(middle[place["M"]]).T @ self.weights[place["M"]]
-        products, between = self._products
-        moving = products @ middle[place["b"] + place["c"]]
-        g, c = middle[place["g"]].sum(axis=0), middle[place["c"]].T
-        reached = np.maximum(moving.max(axis=0) + g, -moving.min(axis=0) - g)
-        above = np.maximum(
-            moving.max(axis=0) + np.maximum(-c, 0) @ between + g, -moving.min(axis=0) + np.maximum(c, 0) @ between - g
-        )
-        upper = (still + above) * (1 + 1e-12) + off * (1 + 1e-12)
-        change = sum((one.change * most for one, most in zip(found, self.weights)), np.zeros_like(boxes.half))
-        value = (still + reached) * (1 - 1e-12)
+        off = np.maximum(ends[:, 1] - middle, middle - ends[:, 0])
+        values = middle.T @ reach.columns
+        upper = reach.above(values, off.T @ np.abs(reach.columns)) * (1 + 1e-12)
+        change = sum((one.change * most for one, most in zip(found, row.weights)), np.zeros_like(boxes.half))
+        value = reach.reached(values) * (1 - 1e-12)
         return np.where(np.isnan(upper), np.inf, upper), np.where(np.isfinite(value), value, 0.0), change
 
 
@@ -247,13 +209,17 @@ def _goal(found: float, enough: float) -> float:
     return max(CLOSE * found, min(enough, max(FAR * found, SMALL * enough)))
 
 
-def error_of_parameters(
-    robot: Robot, exact: Program, whole: Program, values: Sequence[Fraction], where: Workspace
+def torque_error(
+    robot: Robot, exact: Program, whole: Program, where: Workspace, values: Sequence[Fraction]
 ) -> ProgramError | LoopError:
-    """What certifies how far a program is from a mechanism's exact one; it is proved to have these base parameters.
+    """What certifies how far a program of a robot's torques is from the exact one.
 
-    Where everything is a polynomial of sines and cosines, as parallelograms leave it, grids tell as of chains.
+    That of a closed-loop mechanism is verified to be the one with the base parameters `values`. Where everything is a
+    polynomial of sines and cosines, as parallelograms leave it, errors are bounded as those of trees.
     """
+    by_nodes = ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
+    if robot.is_tree:
+        return by_nodes
     base = base_parameters(robot)
     known = [value.number for value in base_values(robot, base)]
     change = change_of_efforts(robot, base, [new - old for new, old in zip(values, known, strict=True)])
@@ -263,5 +229,5 @@ def error_of_parameters(
     margins = [ref.sign * fixed[ref.value] for ref in closure.outputs[0].entries if ref.value in fixed]
     always = len(margins) == len(closure.outputs[0].entries) and all(margin >= MARGIN for margin in margins)
     if always and all(op.kind in POLYNOMIAL for one in (exact, whole) for op in one.ops):
-        return ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
+        return by_nodes
     return LoopError(robot, change, where)

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import Array, P, PrimeField, Residue, residue_inverse
-from emdeg.approximation.row_error import CornerReach, EffortRow
+from emdeg.approximation.row_error import CornerReach, TorqueRow, torque_row
 from emdeg.approximation.shortening import work
-from emdeg.approximation.shortening.moves import rate_terms
 from emdeg.approximation.shortening.rates import States, of_rates, unit_rates
+from emdeg.approximation.shortening.rewrites import rate_terms
 from emdeg.bounds import CertifiedExtremum, NestedSupremum, Variable, interpolated, joint_variable, node_states, trimmed
 from emdeg.errors import OverBudget
 from emdeg.programs import Kind, Program, angle_atoms, constants, evaluate_residues
@@ -144,7 +144,7 @@ Formulas = dict[tuple, Array]
 """An output's values at nodes by what they multiply: ("g",), ("M", j), ("c", j), ("b", j, k)."""
 _OFF = {"M": 2.0, "c": 2.0, "b": 4.0, "g": 1.0}
 """How many values a coefficient is made of, each off by as much."""
-EFFORTS = {(0, 0), (0, 1), (2, 0)}
+TORQUE_DEGREES = {(0, 0), (0, 1), (2, 0)}
 """The terms of inverse dynamics: gravity, accelerations, products of speeds."""
 
 
@@ -176,7 +176,7 @@ _UNIT = 2.0**-53
 
 @dataclass(frozen=True)
 class ProgramError:
-    """The difference of a program and a shorter one over a box, output by output."""
+    """The difference of a program and a shorter one over a domain, output by output."""
 
     exact: Program
     short: Program
@@ -250,7 +250,7 @@ class ProgramError:
 
     def _rows(
         self, outputs: list[int], degrees: Array, trimming: Sequence[float], spend: Callable[[float], None]
-    ) -> Iterator[tuple[int, EffortRow]]:
+    ) -> Iterator[tuple[int, TorqueRow]]:
         """Each output's formulas over the box, from values at nodes."""
         joints = [k for k, degree in enumerate(degrees) if degree]
         variables = [joint_variable(k + 1, self.revolute[k], self.where.ranges[k]) for k in joints]
@@ -289,7 +289,7 @@ class ProgramError:
 
     def _row(
         self, formulas: Formulas, variables: Sequence[Variable], degrees: list[int], off: float, trimming: float
-    ) -> EffortRow:
+    ) -> TorqueRow:
         speed, acceleration = np.array(self.where.speed), np.array(self.where.acceleration)
         rounding = {key: off * _OFF[key[0]] for key in formulas}
         kept = [key for key, value in formulas.items() if np.abs(value).max() > off or key == ("g",)]
@@ -300,17 +300,8 @@ class ProgramError:
         keys = sorted(kept, key=lambda key: "Mbcg".index(key[0]))
         values = np.stack([formulas[key] for key in keys], axis=-1)
         family = interpolated(variables, degrees, values, np.array([rounding[key] for key in keys]))
-        row = EffortRow(
-            family,
-            np.array([acceleration[key[1]] for key in keys if key[0] == "M"]),
-            tuple((key[1], key[2]) for key in keys if key[0] == "b"),
-            tuple(key[1] for key in keys if key[0] == "c"),
-            sum(key[0] == "g" for key in keys),
-            speed,
-        )
-        return EffortRow(
-            trimmed(family, row.weights, trimming), row.acceleration, row.pairs, row.squares, row.gravity, speed
-        )
+        weights = torque_row(keys, family, self.where).weights
+        return torque_row(keys, trimmed(family, weights, trimming), self.where)
 
 
 def difference(exact: Program, short: Program) -> Callable[[States], Array]:
@@ -363,7 +354,7 @@ def _goals(found: float, enough: float) -> list[float]:
     return [first, *(base * k for k in LADDER if base * k > first)]
 
 
-def _nested(row: EffortRow, trimming: float, spend: Callable[[float], None]) -> NestedSupremum:
+def _nested(row: TorqueRow, trimming: float, spend: Callable[[float], None]) -> NestedSupremum:
     """What bounds of a row are shown by."""
     reach = CornerReach(row)
     if row.products * reach.columns.shape[1] > MOST_COLUMNS:

@@ -16,13 +16,14 @@ from itertools import product
 import numpy as np
 
 from emdeg.algebra import Array, Generator, TrigPoly
+from emdeg.approximation.shortening.rates import best_between
 from emdeg.bounds import CertifiedExtremum, FormulaVector, formula_vector, supremum
-from emdeg.equations import indices
+from emdeg.equations import LumpedModel, indices
 from emdeg.robot import Workspace
 
 
 @dataclass(frozen=True)
-class EffortRow:
+class TorqueRow:
     """One joint's formulas over the workspace, sorted by what they multiply."""
 
     formulas: FormulaVector
@@ -56,33 +57,30 @@ class EffortRow:
         )
 
 
-def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> EffortRow | None:
-    """The joint's row of some entries (its own only, M by its upper triangle); None where all are zero."""
-    M, b, c, g = [], [], [], []
-    for name, formula in entries.items():
-        letter, of = indices(name)
-        if not formula:
-            continue
-        if letter == "M" and joint in of:
-            other = of[1] if of[0] == joint else of[0]
-            M.append((where.acceleration[other - 1], formula))
-        elif of[0] == joint and letter == "b":
-            b.append(((of[1] - 1, of[2] - 1), formula))
-        elif of[0] == joint and letter == "c":
-            c.append((of[1] - 1, formula))
-        elif of[0] == joint and letter == "g":
-            g.append(formula)
-    formulas = [f for _, f in M] + [f for _, f in b] + [f for _, f in c] + g
-    if not formulas:
-        return None
-    return EffortRow(
-        formula_vector(formulas, where.box),
-        np.array([a for a, _ in M]),
-        tuple(pair for pair, _ in b),
-        tuple(j for j, _ in c),
-        len(g),
+def torque_row(keys: Sequence[tuple], formulas: FormulaVector, where: Workspace) -> TorqueRow:
+    """The row of the coefficients ("M", j), ("b", j, k), ("c", j), ("g",), in this order, joints from 0."""
+    return TorqueRow(
+        formulas,
+        np.array([where.acceleration[key[1]] for key in keys if key[0] == "M"]),
+        tuple((key[1], key[2]) for key in keys if key[0] == "b"),
+        tuple(key[1] for key in keys if key[0] == "c"),
+        sum(key[0] == "g" for key in keys),
         np.array(where.speed),
     )
+
+
+def row(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> TorqueRow | None:
+    """The joint's row of some entries (its own only, M by its upper triangle); None where all are zero."""
+    found: list[tuple[tuple, TrigPoly]] = []
+    for name, formula in entries.items():
+        letter, of = indices(name)
+        if formula and joint in (of if letter == "M" else of[:1]):
+            others = of[1:] if of[0] == joint else of[:1]
+            found.append(((letter, *(k - 1 for k in others)), formula))
+    if not found:
+        return None
+    found.sort(key=lambda one: "Mbcg".index(one[0][0]))
+    return torque_row([key for key, _ in found], formula_vector([f for _, f in found], where.box), where)
 
 
 def speed_products(
@@ -102,48 +100,37 @@ def speed_products(
     return np.unique(np.stack(found, axis=1), axis=0)
 
 
-class _Speeds:
-    """Bounds of a quadratic form of speeds over their box, from its values at corners, some joints' speeds at 0 too.
-
-    Along a speed whose square has a positive coefficient the form is convex, and largest at a node. Where it is
-    negative, -c say, the form is at most what is linear between two nodes plus c h^2, if these are 2h apart.
-    """
-
-    def __init__(self, row: EffortRow, still: Collection[int] = ()) -> None:
-        self.products = speed_products(row.pairs, row.squares, row.speed, still)
-        self.squares = slice(len(row.pairs), None)
-        half = np.array([0.5 if j in still else 1.0 for j in row.squares])
-        self.between = (half * row.speed[list(row.squares)]) ** 2
-        self.single = self.products.astype(np.float32)
-
-    def range(self, v: Array) -> tuple[Array, Array]:
-        """(at least the largest, at most the smallest) from the coefficients of pairs and squares (points, F)."""
-        values = (self.single if v.dtype == np.float32 else self.products) @ v.T
-        c = v[:, self.squares]
-        most = values.max(axis=0) + np.maximum(-c, 0) @ self.between
-        return most, values.min(axis=0) - np.maximum(c, 0) @ self.between
-
-
 class CornerReach:
     """The largest |e| of a row by columns: entries of M, quadratic forms at patterns of speeds, squares between them.
 
-    As many joints' speeds are looked at between their corners as the row's size leaves time for.
+    Along a speed whose square has a positive coefficient the form is convex, and largest at a node. Where it is
+    negative, -c say, the form is at most what is linear between two nodes plus c h^2, if these are 2h apart. As many
+    joints' speeds are looked at between their corners as the row's size leaves time for, at most `halved` of them.
     """
 
-    def __init__(self, row: EffortRow) -> None:
+    def __init__(self, row: TorqueRow, halved: int | None = None) -> None:
         M, b, c, g = row.parts
-        moving = len({*row.squares, *(j for pair in row.pairs for j in pair)})
-        most = int(np.clip(COLUMNS // max(1, row.products), *PATTERNS))
-        halved = [k for k in range(len(row.squares) + 1) if 3**k << (moving - k) <= 2 * most]
-        speeds = _Speeds(row, _most_bent(row, max(halved, default=0)))
-        own, bent, patterns = len(row.acceleration), len(row.squares), len(speeds.products)
+        if halved is None:
+            moving = len({*row.squares, *(j for pair in row.pairs for j in pair)})
+            most = int(np.clip(COLUMNS // max(1, row.products), *PATTERNS))
+            counts = range(len(row.squares) + 1)
+            halved = max((k for k in counts if 3**k << (moving - k) <= 2 * most), default=0)
+        still = _most_bent(row, halved)
+        products = speed_products(row.pairs, row.squares, row.speed, still)
+        self.between = (np.array([0.5 if j in still else 1.0 for j in row.squares]) * row.speed[list(row.squares)]) ** 2
+        own, bent, patterns = len(row.acceleration), len(row.squares), len(products)
         self.fixed = own + bent
         self.columns: Array = np.zeros((len(row.weights), self.fixed + patterns))
         self._own, self._bent, self._moving = slice(0, own), slice(own, self.fixed), slice(self.fixed, None)
         self.columns[M, self._own] = np.diag(row.acceleration)
-        self.columns[c, self._bent] = np.diag(speeds.between)
-        self.columns[b.start : c.stop, self._moving] = speeds.products.T
+        self.columns[c, self._bent] = np.diag(self.between)
+        self.columns[b.start : c.stop, self._moving] = products.T
         self.columns[g, self._moving] = 1.0
+        self.patterns: Array = np.ascontiguousarray(self.columns[b.start :, self._moving].T)
+
+    def reached(self, values: Array) -> Array:
+        """A value of |e| that occurs: at corners of accelerations and the best pattern of speeds (points, columns)."""
+        return np.abs(values[:, self._own]).sum(axis=1) + np.abs(values[:, self._moving]).max(axis=1)
 
     def above(self, values: Array, spread: Array) -> Array:
         """At least the largest |e| over speeds and accelerations, each column within its spread (points, columns)."""
@@ -174,7 +161,7 @@ HALVED = 4
 """Joints at most whose speeds are looked at between their corners too: each makes half as many patterns again."""
 
 
-def _most_bent(row: EffortRow, most: int = HALVED) -> list[int]:
+def _most_bent(row: TorqueRow, most: int = HALVED) -> list[int]:
     """The joints whose squares can do most between the corners of their speeds, the first of them first."""
     _, _, c, _ = row.parts
     mine = row.formulas.coefficients[..., c]
@@ -186,13 +173,12 @@ def _most_bent(row: EffortRow, most: int = HALVED) -> list[int]:
 class RowObjective:
     """The largest |e| of a row at configurations, from above and from below; see the module."""
 
-    def __init__(self, row: EffortRow) -> None:
-        self.row = row
-        self.coarse, self.fine = _Speeds(row), _Speeds(row, _most_bent(row))
-        self.corners = self.coarse.products[:, : len(row.pairs)]
-        self.squares = row.speed[list(row.squares)] ** 2
-        self.weights = row.weights
+    def __init__(self, row: TorqueRow) -> None:
+        self.row, self.weights = row, row.weights
+        self.coarse, self.fine = CornerReach(row, 0), CornerReach(row, HALVED)
         self.rounding = float(row.formulas.rounding @ row.weights)
+        self.looked = 0
+        """Points that were bounded from above."""
 
     @property
     def at_once(self) -> float:
@@ -206,6 +192,7 @@ class RowObjective:
 
         -inf where the sum of all magnitudes shows that it is at most `floor`.
         """
+        self.looked += len(v)
         found = np.full(len(v), -np.inf)
         likely = np.flatnonzero(np.abs(v) @ self.weights > (floor - self.rounding) * (1 - 1e-9))
         found[likely] = self._above(v[likely], self.coarse)
@@ -213,72 +200,103 @@ class RowObjective:
         found[open_] = np.minimum(found[open_], self._above(v[open_], self.fine))
         return found
 
-    def _above(self, v: Array, speeds: _Speeds) -> Array:
-        M, b, c, g = self.row.parts
+    def _above(self, v: Array, reach: CornerReach) -> Array:
+        """As `reach.above` without a spread, but with all points of a pattern side by side, which is faster."""
+        M, b, c, _ = self.row.parts
         still = np.abs(v[:, M]) @ self.row.acceleration
-        most, least = speeds.range(v[:, b.start : c.stop])
-        weight = v[:, g].sum(axis=1)
-        return (still + np.maximum(most + weight, -least - weight)) * (1 + 1e-12) + self.rounding
+        forms = reach.patterns @ v[:, b.start :].T
+        most = forms.max(axis=0) + np.maximum(-v[:, c], 0) @ reach.between
+        least = np.maximum(v[:, c], 0) @ reach.between - forms.min(axis=0)
+        return (still + np.maximum(most, least)) * (1 + 1e-12) + self.rounding
 
     def reached(self, x: Array) -> Array:
-        """A value of |e| that is reached at each configuration, at a corner of speeds and accelerations."""
+        """A value of |e| that occurs at each configuration, at a corner of speeds and accelerations."""
+        return self.coarse.reached(self.row.formulas.values(x) @ self.coarse.columns)
+
+    def best_speeds(self, x: Array) -> Array:
+        """(points,): |e| at corners, then one speed after the other; less what doubles may have added."""
         v = self.row.formulas.values(x)
         M, b, c, g = self.row.parts
-        corner = v[:, b] @ self.corners.T
-        moving = (v[:, c] @ self.squares)[:, None] + corner + v[:, g].sum(axis=1)[:, None]
-        return np.abs(v[:, M]) @ self.row.acceleration + np.abs(moving).max(axis=1)
-
-    def best_speeds(self, x: Array) -> float:
-        """|e| at one configuration: corners, then one speed after the other; less what doubles may have added."""
-        v = self.row.formulas.values(x[None, :])[0]
-        M, b, c, g = self.row.parts
-        still = float(np.abs(v[M]) @ self.row.acceleration)
-        best, n = -np.inf, len(self.row.speed)
+        still, n = np.abs(v[:, M]) @ self.row.acceleration, len(self.row.speed)
+        B, C = np.zeros((len(v), n, n)), np.zeros((len(v), n))
+        for (j, k), coefficient in zip(self.row.pairs, v[:, b].T):
+            B[:, j, k] = B[:, k, j] = coefficient
+        C[:, list(self.row.squares)] = v[:, c]
+        starts = np.vstack([np.ones(n), np.eye(n)])[:, None, :] * self.row.speed
+        best = np.full(len(v), -np.inf)
         for sign in (1.0, -1.0):
-            B, C = np.zeros((n, n)), np.zeros(n)
-            for (j, k), coefficient in zip(self.row.pairs, v[b]):
-                B[j, k] = B[k, j] = sign * coefficient
-            C[list(self.row.squares)] = sign * v[c]
-            for start in (np.ones(n), *np.eye(n)):
-                qd = _one_after_the_other(B, C, self.row.speed, self.row.speed * start)
-                best = max(best, still + float(qd @ B @ qd) / 2 + float(C @ (qd * qd)) + sign * float(v[g].sum()))
+            qd, _ = best_between(sign * B, sign * C, self.row.speed, np.repeat(starts, len(v), axis=1), turns=6)
+            form = (
+                np.einsum("spj,pjk,spk->sp", qd, B, qd) / 2 + np.einsum("pj,spj->sp", C, qd * qd) + v[:, g].sum(axis=1)
+            )
+            best = np.maximum(best, still + (sign * form).max(axis=0))
         return best * (1 - 1e-12) - self.rounding
 
 
-def _one_after_the_other(B: Array, C: Array, speed: Array, qd: Array) -> Array:
-    """Speeds at which qd.B qd / 2 + C.qd^2 is no less than at the start, each the best given the others."""
-    for _ in range(6):
-        for j, most in enumerate(speed):
-            slope = float(B[j] @ qd)
-            options = [-most, most]
-            if C[j] < 0:
-                options.append(float(np.clip(-slope / (2 * C[j]), -most, most)))
-            qd[j] = max(options, key=lambda x, j=j, slope=slope: C[j] * x * x + slope * x)
-    return qd
+def largest_torques(
+    full: LumpedModel, where: Workspace, starts: int = 12, until: Callable[[], bool] = lambda: False
+) -> tuple[float, ...]:
+    """The largest torque found at each joint over the workspace, by multistart maximisation."""
+    rows = [row(joint, full.entries, where) for joint in range(1, full.robot.n + 1)]
+    return tuple(0.0 if one is None else search(RowObjective(one), count=starts, until=until)[0] for one in rows)
+
+
+def certified_errors(
+    full: LumpedModel,
+    approximate: LumpedModel,
+    where: Workspace,
+    *,
+    seconds: float = 8.0,
+    clock: Callable[[], float] = time.process_time,
+) -> tuple[CertifiedExtremum, ...]:
+    """The certified largest error of an approximate model at each joint, beside the largest found.
+
+    `seconds` for each joint; what one leaves, others may use, those with the most variables last.
+    """
+    n = full.robot.n
+    difference = differences(full, approximate.entries)
+    parts = {j: row(j, difference, where) for j in range(1, n + 1)}
+    found = {j: CertifiedExtremum(0.0, 0.0, {}) for j, part in parts.items() if part is None}
+    todo = sorted((part.formulas.coefficients.size, j, part) for j, part in parts.items() if part is not None)
+    end = clock() + seconds * len(todo)
+    for place, (_, j, part) in enumerate(todo):
+        found[j] = largest_error(part, seconds=(end - clock()) / (len(todo) - place), clock=clock)
+    return tuple(found[j] for j in range(1, n + 1))
+
+
+def differences(full: LumpedModel, entries: Mapping[str, TrigPoly]) -> dict[str, TrigPoly]:
+    """{entry: full less approximate}, exactly."""
+    return {name: formula - entries[name] for name, formula in full.entries.items()}
 
 
 def largest_error(
-    row: EffortRow,
+    row: TorqueRow,
     *,
     seconds: float = 8.0,
     tolerance: float = 0.05,
     seed: int = 0,
-    enough: float = -np.inf,
+    starts: int = 24,
+    enough: float | None = None,
+    points: int | None = None,
     clock: Callable[[], float] = time.process_time,
 ) -> CertifiedExtremum:
     """The certified maximum of |e|, beside the largest found by multistart maximisation.
 
-    However short the time: a bound that needs no search stands where no better one was found in it.
+    A bound within `tolerance` of what was found, or at most `enough`, needs no betterment. However short the time: a
+    bound that needs no search is the result where no better one was found in it. `points`: at most so many points of
+    grids are looked at instead of a time, so that the result is the same on every machine.
     """
     objective = RowObjective(row)
-    end = clock() + seconds
-    found, at = search(objective, seed=seed, until=lambda: clock() >= end)
-    goal = max(found * (1 + tolerance), min(enough, CLOSE * found))
+    tick = clock if points is None else lambda: float(objective.looked)
+    end = tick() + (seconds if points is None else points)
+    until = (lambda: tick() >= end) if points is None else (lambda: False)
+    found, at = search(objective, count=starts, seed=seed, until=until)
+    goal = found * (1 + tolerance) if enough is None else enough
     bounded = supremum(
-        row.formulas, objective.above, seconds=end - clock(), enough=lambda bound: bound <= goal, clock=clock
+        row.formulas, objective.above, seconds=end - tick(), enough=lambda bound: bound <= goal, clock=tick
     )
     if len(bounded.starts):
-        better, there = search(objective, bounded.starts, seed=seed, until=lambda: clock() >= end)
+        better, there = search(objective, bounded.starts[:starts], count=starts, seed=seed, until=until)
         if better > found:
             found, at = better, there
     where: dict[Generator | int, float] = {**row.formulas.positions(at)}
@@ -298,7 +316,7 @@ def search(
     variables = objective.row.formulas.variables
     middle, half = (np.array([getattr(v, name) for v in variables]) for name in ("middle", "half"))
     if not len(variables):
-        return objective.best_speeds(np.zeros(0)), np.zeros(0)
+        return float(objective.best_speeds(np.zeros((1, 0)))[0]), np.zeros(0)
     random = np.random.default_rng(seed)
     points = starts if starts is not None else middle + half * random.uniform(-1, 1, (3000, len(variables)))
     points = middle + np.clip(points - middle, -half, half)
@@ -319,11 +337,9 @@ def search(
         step = step * (0.9 if better.mean() > 0.3 else 0.75)
     if until():
         points = points[[int(np.argmax(reached))]]
-    values = [objective.best_speeds(x) for x in points]
+    values = objective.best_speeds(points)
     top = int(np.argmax(values))
-    return values[top], points[top]
+    return float(values[top]), points[top]
 
 
 CLIMBS = 40
-CLOSE = 1.2
-"""A bound within this of the error found is close enough, even where a limit would allow for more."""

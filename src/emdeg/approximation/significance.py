@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emdeg.algebra import TrigPoly
-from emdeg.approximation.short_model import FullModel, ShortModel, Term, direction, serving
 from emdeg.bounds import Variable, basis, formula_vector
-from emdeg.equations import indices
+from emdeg.equations import Expansion, LumpedModel, Term, indices
 from emdeg.robot import Workspace
 
 SIGNIFICANCE, JOINT_SIGNIFICANCE = 0.01, 0.001
@@ -87,7 +86,7 @@ def _climbed(coefficients: NDArray, tables: Sequence[NDArray], at: list[NDArray]
     return best
 
 
-def sizes(full: FullModel, where: Workspace) -> dict[Term, float]:
+def sizes(full: LumpedModel, where: Workspace) -> dict[Term, float]:
     """Every term's largest value over the box."""
     found: dict[Term, float] = {}
     for (entry, constant), function in full.functions.items():
@@ -97,7 +96,7 @@ def sizes(full: FullModel, where: Workspace) -> dict[Term, float]:
     return found
 
 
-def joint_constants(full: FullModel) -> dict[int, float]:
+def joint_constants(full: LumpedModel) -> dict[int, float]:
     """The configuration-independent part of M_ii, by joint."""
     constants: dict[int, float] = {}
     for (entry, constant), function in full.functions.items():
@@ -107,21 +106,21 @@ def joint_constants(full: FullModel) -> dict[int, float]:
     return constants
 
 
-def uncertain(full: FullModel) -> set[str]:
+def uncertain(full: LumpedModel) -> set[str]:
     """The constants whose tolerance is at least their magnitude: what was measured does not tell them from zero."""
     given = [(c.name, c.tolerance) for c in full.lumped.constants]
     return {name for name, tolerance in given if tolerance is not None and tolerance >= abs(full.values[name])}
 
 
 def significant(
-    full: FullModel,
+    full: LumpedModel,
     where: Workspace,
     *,
     significance: float = SIGNIFICANCE,
     joint_significance: float = JOINT_SIGNIFICANCE,
     neglect: Collection[str] = (),
     keep_uncertain: bool = False,
-) -> tuple[ShortModel, tuple[Dropped, ...]]:
+) -> tuple[LumpedModel, tuple[Dropped, ...]]:
     """The model without its insignificant terms, and what was dropped; `neglect` names constants to drop everywhere.
 
     `keep_uncertain`: constants too that their tolerances do not tell from zero.
@@ -131,7 +130,7 @@ def significant(
     unknown = set() if keep_uncertain else uncertain(full)
     size = sizes(full, where)
     constants = joint_constants(full)
-    rows = serving(full.lumped)
+    rows = _served_joints(full)
     kept: set[Term] = set()
     dropped: list[Dropped] = []
     judged_first: dict[tuple, str] = {}
@@ -140,7 +139,7 @@ def significant(
         if not terms:
             continue
         # A multiple of an earlier entry is that entry over again, and keeps the same terms.
-        leader = judged_first.setdefault(direction(terms), entry)
+        leader = judged_first.setdefault(_direction(terms), entry)
         if leader != entry:
             kept.update((entry, c) for c, _ in terms if (leader, c) in kept)
             dropped += [replace(d, entry=entry) for d in dropped if d.entry == leader]
@@ -166,7 +165,24 @@ def significant(
     return full.keeping(kept), tuple(dropped)
 
 
-def _constant_part(full: FullModel, entry: str) -> float:
+def _served_joints(full: LumpedModel) -> dict[str, tuple[int, ...]]:
+    """Entry -> the joints whose rows use it or a multiple of it: its own first."""
+    groups: dict[tuple, set[int]] = {}
+    keys: dict[str, tuple] = {}
+    for name, terms in full.lumped.expansions.items():
+        if terms:
+            keys[name] = _direction(terms)
+            groups.setdefault(keys[name], set()).add(indices(name)[1][0])
+    return {name: tuple(sorted(groups[key], key=lambda j: j != indices(name)[1][0])) for name, key in keys.items()}
+
+
+def _direction(terms: Expansion) -> tuple:
+    """An entry's summands up to a common factor."""
+    lead = terms[0][1].leading_coefficient
+    return tuple((c, f / lead) for c, f in terms)
+
+
+def _constant_part(full: LumpedModel, entry: str) -> float:
     """The sum of an entry's configuration-independent summands: one term, whatever constants make it up."""
     parts = [full.values[c] * f.number for c, f in full.lumped.expansions[entry] if f.is_number]
     return abs(float(np.sum([float(p) for p in parts]))) if parts else 0.0

@@ -1,4 +1,4 @@
-"""A short model as plain data: what it computes, over which box, how wrong it can be; and how each is shown again.
+"""An approximate model as plain data: what it computes, its domain, its error; and how each is shown again.
 
 The entries are stated as formulas with exact numbers, so the data can be judged without knowing how the model was
 found: a program of it must equal these entries (modulo primes), and the certified error is that between these entries
@@ -8,24 +8,21 @@ and the robot's own, derived anew.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from emdeg.algebra import Generator
-from emdeg.approximation.abbreviation import Abbreviated
-from emdeg.approximation.loop_error import LoopError, error_of_parameters
-from emdeg.approximation.model_error import largest_efforts
-from emdeg.approximation.program_error import EFFORTS, ProgramError, written_rates
-from emdeg.approximation.row_error import RowObjective, row
-from emdeg.approximation.short_model import FullModel, ShortModel, full_model
-from emdeg.approximation.short_program import ShortProgram
-from emdeg.bounds import clock, supremum
+from emdeg.algebra import Generator, TrigPoly
+from emdeg.approximation.approximation import Approximation
+from emdeg.approximation.loop_error import LoopError, torque_error
+from emdeg.approximation.program_error import TORQUE_DEGREES, ProgramError, written_rates
+from emdeg.approximation.row_error import differences, largest_error, largest_torques, row
+from emdeg.bounds import clock
 from emdeg.documents import terms_data
-from emdeg.equations import entry_name, formula
+from emdeg.equations import LumpedModel, formula, lumped_model
 from emdeg.errors import BadData, NotCertified, OverBudget, Refuted, RobotError
-from emdeg.programs import Dependence, Program, Traced, Tracer, plain_program, verify_program
+from emdeg.programs import Program, plain_program, verify_program
 from emdeg.robot import Robot, Workspace, workspace
 from emdeg.runtime import one_thread
 
@@ -37,28 +34,33 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class StatedModel:
-    """A short model's entries, its box, its certified errors and the largest efforts [N m, N], by joint."""
+    """An approximate model's entries, its box, its certified errors and the largest torques [N m, N], by joint."""
 
-    short: ShortModel
+    full: LumpedModel
+    entries: Mapping[str, TrigPoly]
     where: Workspace
     errors: tuple[float, ...]
     largest: tuple[float, ...]
 
     def data(self) -> dict[str, Any]:
-        entries = {name: terms_data(value) for name, value in self.short.entries.items() if value}
+        """What the verification record holds of it; `one_sided` is a key of older versions, always empty."""
+        entries = {name: terms_data(value) for name, value in self.entries.items() if value}
         return {
             "box": self.where.data(),
             "entries": entries,
-            "one_sided": sorted(self.short.one_sided),
+            "one_sided": [],
             "certified_error": list(self.errors),
             "largest_effort": list(self.largest),
         }
 
 
-def stated(found: Abbreviated) -> StatedModel:
-    """What an abbreviated model states, the bounds rounded upwards and the efforts downwards."""
+def stated_model(found: Approximation) -> StatedModel:
+    """What an approximate model states, the bounds rounded upwards and the torques downwards."""
+    assert found.full is not None
+    assert found.terms is not None
     errors = tuple(_rounded(error.bound, math.ceil) for error in found.errors)
-    return StatedModel(found.short, found.where, errors, tuple(_rounded(peak, math.floor) for peak in found.largest))
+    largest = tuple(_rounded(peak, math.floor) for peak in found.largest)
+    return StatedModel(found.full, found.terms.entries, found.where, errors, largest)
 
 
 def _rounded(value: float, to: Any) -> float:
@@ -69,90 +71,51 @@ def _rounded(value: float, to: Any) -> float:
 
 
 def read_stated(robot: Robot, data: Any) -> StatedModel:
-    """What `Stated.data` wrote about a robot's short model; BadData where it is something else."""
+    """What `StatedModel.data` wrote about a robot's approximate model; BadData where it is something else."""
     try:
         numbers = [[float(x) for x in data[key]] for key in ("certified_error", "largest_effort")]
         where = _box(robot, data)
         if any(len(values) != robot.n for values in numbers):
             raise BadData(f"a short model of {robot.n} joints needs so many numbers of each kind")
-        full = full_model(robot)
-        return StatedModel(
-            _model(full, data["entries"], data["one_sided"]), where, tuple(numbers[0]), tuple(numbers[1])
-        )
+        if data["one_sided"]:
+            raise BadData("entries that one row alone has are no longer supported: write the file again")
+        full = lumped_model(robot)
+        algebra, given = full.lumped.algebra, data["entries"]
+        symbols: dict[str, Generator] = {algebra.letter(generator): generator for generator in algebra.generators}
+        if odd := sorted({*given} - set(full.entries)):
+            raise BadData(f"{odd[0][:40]!r} is no entry of this robot's equations")
+        entries = {
+            name: formula(algebra, symbols, given[name], name) if name in given else algebra.zero
+            for name in full.entries
+        }
+        return StatedModel(full, entries, where, tuple(numbers[0]), tuple(numbers[1]))
     except (KeyError, TypeError, AttributeError) as problem:
         raise BadData(f"it is no short model: {type(problem).__name__} {problem}") from None
 
 
-def _model(full: FullModel, entries: Mapping[str, Any], one_sided: Sequence[str]) -> ShortModel:
-    """The short model of these entries: each a formula times the number 1."""
-    algebra = full.lumped.algebra
-    letters: dict[str, Generator] = {algebra.letter(generator): generator for generator in algebra.generators}
-    names = full.lumped.expansions
-    if odd := sorted({*entries, *one_sided} - set(names)):
-        raise BadData(f"{odd[0][:40]!r} is no entry of this robot's equations")
-    kept = {
-        name: (("one", formula(algebra, letters, entries[name], name)),) if name in entries else () for name in names
-    }
-    return ShortModel(full, kept, {"one": Fraction(1)}, {}, frozenset(one_sided))
-
-
-def inverse_dynamics_of(short: ShortModel) -> Program:
-    """q, qd, qdd -> tau from the entries as they stand: what a program of a short model is proved equal to."""
-    tracer, n = Tracer(), short.full.robot.n
-    labels = tuple(joint.name for joint in short.full.robot.joints)
-    q = tracer.inputs("q", n, Dependence.CONFIGURATION, labels)
-    qd, qdd = (tracer.inputs(name, n, Dependence.RATES) for name in ("qd", "qdd"))
-
-    def letter(generator: Generator) -> Traced:
-        if not isinstance(generator.of, int):
-            raise BadData(f"{generator} is no function of the joints")
-        at = q[generator.of - 1]
-        if generator.kind == "displacement":
-            return at
-        return tracer.sincos_of(at)[generator.kind == "cosine"]
-
-    def value(entry: str, *of: int) -> Traced:
-        found = short.entries.get(entry_name(entry, *of))
-        return tracer.number(0) if found is None else found.map(letter, tracer.number)
-
-    joints = range(1, n + 1)
-    tau = []
-    for i in joints:
-        total = value("g", i)
-        for j in joints:
-            pair = entry_name("M", min(i, j), max(i, j))
-            if i >= j or pair not in short.one_sided:
-                total = total + value("M", min(i, j), max(i, j)) * qdd[j - 1]
-            total = total + value("c", i, j) * qd[j - 1] * qd[j - 1]
-            for k in range(j + 1, n + 1):
-                total = total + value("b", i, j, k) * qd[j - 1] * qd[k - 1]
-        tau.append(total)
-    return tracer.program("inverse_dynamics", {"tau": tau})
-
-
 def show_again(model: StatedModel, seconds: float = SECONDS) -> None:
-    """NotCertified unless the stated errors hold over the box, and efforts as large as stated occur in it.
+    """NotCertified unless the stated errors hold over the box, and torques as large as stated occur in it.
 
     `seconds`: for each joint; a bound that was reached once is reached again, and the search ends there.
     """
+    difference = differences(model.full, model.entries)
     for number, (joint, error) in enumerate(zip(model.where.joints, model.errors), 1):
-        part = row(number, model.short.row_difference(number), model.where)
+        part = row(number, difference, model.where)
         if part is None:
             continue
-        reach = RowObjective(part).above
-        again = supremum(part.formulas, reach, seconds=seconds, enough=lambda x, e=error: x <= e, clock=clock)
+        again = largest_error(part, seconds=seconds, enough=error, clock=clock)
         if not again.bound <= error:
             raise NotCertified(
                 f"the stated error of {joint}, {error:g}, is not shown: the bound found is {again.bound:g}"
             )
-    for joint, peak, again in zip(model.where.joints, model.largest, largest_efforts(model.short.full, model.where)):
+    for joint, peak, again in zip(model.where.joints, model.largest, largest_torques(model.full, model.where)):
         if not peak <= again * (1 + 1e-9):
             raise NotCertified(f"an effort of {peak:g} at {joint} is stated; the largest found is {again:g}")
 
 
-def stated_program(found: ShortProgram) -> dict[str, Any]:
-    """What a short program states: its function, its box, the certified and the found errors [SI units], by output."""
-    exact = found.program == found.exact
+def stated_program(found: Approximation) -> dict[str, Any]:
+    """What an approximate program states: its function, its box, its certified and its found errors [SI], by output."""
+    exact = found.is_exact
     # What doubles round is not the same in the plain program, to which the error is shown again.
     bounds = [_rounded(e.bound + 1e-9 * peak, math.ceil) for e, peak in zip(found.errors, found.largest)]
     return {
@@ -174,7 +137,7 @@ def show_program_again(robot: Robot, program: Program, given: Mapping[str, Any])
     entries = sum(len(group.entries) for group in exact.outputs)
     if faces[0] != faces[1] or not len(errors) == len(found) == entries:
         raise NotCertified("the stored program is no program of the stated function")
-    if not written_rates(program) <= EFFORTS:
+    if not written_rates(program) <= TORQUE_DEGREES:
         raise NotCertified("the stored program depends on the rates as no efforts do: its error is not bounded")
     if not any(errors):  # the exact function, by another way of writing it
         try:
@@ -197,13 +160,11 @@ def _error(
     robot: Robot, exact: Program, program: Program, where: Workspace, given: Mapping[str, Any]
 ) -> ProgramError | LoopError:
     """What certifies the errors; of a mechanism with loops, after the program is proved to be of the parameters."""
-    if robot.is_tree:
-        return ProgramError(exact, program, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
-    stated = [Fraction(str(x)) for x in given["base_parameters"]]
-    if str(given["function"]) != "inverse_dynamics":
+    stated = () if robot.is_tree else [Fraction(str(x)) for x in given["base_parameters"]]
+    if not robot.is_tree and str(given["function"]) != "inverse_dynamics":
         raise NotCertified("short programs of a mechanism are of its inverse dynamics")
     try:
-        return error_of_parameters(robot, exact, program, stated, where)
+        return torque_error(robot, exact, program, where, stated)
     except Refuted as problem:
         raise NotCertified(f"the stored program is not that of the stated parameters: {problem}") from None
 

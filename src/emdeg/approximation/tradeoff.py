@@ -1,4 +1,4 @@
-"""The trade-off between a short model's length and its error: a curve as data, CSV and figure."""
+"""The trade-off between an approximate model's length and its error: a curve as data, CSV and figure."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from emdeg.approximation.model_error import certified, largest_efforts
-from emdeg.approximation.programs import program
-from emdeg.approximation.short_mechanism import judged_beside, shortest_of_loops
-from emdeg.approximation.short_model import FullModel, ShortModel
-from emdeg.approximation.short_program import ShortProgram
-from emdeg.approximation.shortest_program import shortest_within_each
+from emdeg.approximation.approximation import Approximation
+from emdeg.approximation.row_error import certified_errors, largest_torques
+from emdeg.approximation.shortest_program import lumped_approximation, shortest_within_each
 from emdeg.approximation.significance import significant
+from emdeg.bounds import CertifiedExtremum
 from emdeg.documents import COLOURS, Shown, new_figure
-from emdeg.programs import Effort, count
+from emdeg.equations import LumpedModel
+from emdeg.programs import Count, Effort, count, explicit_program
 from emdeg.robot import Robot, Workspace
 
 SIGNIFICANCES = (0.0, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
@@ -35,14 +34,29 @@ class TradeoffPoint(Shown):
     certified: tuple[float, ...]
     name: str = ""
     """Of another mechanism that it is the program of."""
+    terms: int = 0
+    """Of an approximate model."""
 
     @property
     def operations(self) -> int:
         return self.mul + self.add
 
 
+def tradeoff_point(
+    asked: float, operations: Count, errors: Sequence[CertifiedExtremum], largest: Sequence[float], terms: int = 0
+) -> TradeoffPoint:
+    """The point of these operations and errors."""
+    shares = [(e.value / peak, e.bound / peak) if peak else (0.0, 0.0) for e, peak in zip(errors, largest)]
+    found, certified = tuple(one for one, _ in shares), tuple(one for _, one in shares)
+    return TradeoffPoint(asked, operations.mul, operations.add, found, certified, terms=terms)
+
+
+def _of(one: Approximation, asked: float) -> TradeoffPoint:
+    return tradeoff_point(asked, one.operations, one.errors, one.largest)
+
+
 def curve(
-    full: FullModel,
+    full: LumpedModel,
     where: Workspace,
     *,
     thresholds: Sequence[float] = SIGNIFICANCES,
@@ -50,12 +64,12 @@ def curve(
     effort: Effort | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[TradeoffPoint, ...]:
-    """Short models by the significance rule, the joints' threshold a tenth of the equations'.
+    """Approximate models by the significance rule, the joints' threshold a tenth of the equations'.
 
     Of the time a third is for smaller programs, the rest for certification.
     """
     effort = effort or Effort(seconds)
-    largest = largest_efforts(full, where, until=effort.until(0.1))
+    largest = largest_torques(full, where, until=effort.until(0.1))
     points = []
     for place, threshold in enumerate(thresholds):
         tell(f"terms below {threshold:g}")
@@ -63,19 +77,11 @@ def curve(
         short = (
             significant(full, where, significance=threshold, joint_significance=threshold / 10)[0]
             if threshold
-            else ShortModel(full, full.lumped.expansions, full.values)
+            else full
         )
-        c = count(program(short, effort=mine.part(1 / 3)))
-        errors = certified(short, where, seconds=mine.left() / full.robot.n, clock=mine.clock)
-        points.append(
-            TradeoffPoint(
-                threshold,
-                c.mul,
-                c.add,
-                tuple(e.value / peak if peak else 0.0 for e, peak in zip(errors, largest)),
-                tuple(e.bound / peak if peak else 0.0 for e, peak in zip(errors, largest)),
-            )
-        )
+        c = count(explicit_program(short, effort=mine.part(1 / 3)))
+        errors = certified_errors(full, short, where, seconds=mine.left() / full.robot.n, clock=mine.clock)
+        points.append(tradeoff_point(threshold, c, errors, largest))
     return tuple(points)
 
 
@@ -92,35 +98,15 @@ def curve_of_programs(
 
     `beside`: other mechanisms of the same geometry, by name, as points of their own.
     """
-    if robot.is_tree:
-        found = shortest_within_each(robot, worst_errors, where=where, time=effort, tell=tell)
-    else:
-        found = _of_loops(robot, where, worst_errors, effort, tell)
-    c = count(found[0].exact)
+    found = shortest_within_each(robot, worst_errors, where=where, time=effort, tell=tell)
+    c = found[0].exact_operations
     none = (0.0,) * len(found[0].errors)
     points = [TradeoffPoint(0.0, c.mul, c.add, none, none)]
-    points += [_point(one, part) for part, one in zip(sorted(worst_errors), found) if one.program != one.exact]
+    points += [_of(one, part) for part, one in zip(sorted(worst_errors), found) if not one.is_exact]
     for name, other in (beside or {}).items():
         tell(f"beside it {name}")
-        points.append(replace(_point(judged_beside(robot, other, where), 0.0), name=name))
+        points.append(replace(_of(lumped_approximation(robot, other, where), 0.0), name=name))
     return tuple(points)
-
-
-def _of_loops(
-    robot: Robot, where: Workspace, worst_errors: Sequence[float], effort: Effort, tell: Callable[[str], None]
-) -> list[ShortProgram]:
-    found = []
-    for place, part in enumerate(sorted(worst_errors)):
-        tell(f"within {100 * part:g} %")
-        mine = effort.part(1 / (len(worst_errors) - place))
-        found.append(shortest_of_loops(robot, worst_error=part, where=where, time=mine))
-    return found
-
-
-def _point(one: ShortProgram, asked: float) -> TradeoffPoint:
-    c = count(one.program)
-    shares = tuple(e.value / peak if peak else 0.0 for e, peak in zip(one.errors, one.largest))
-    return TradeoffPoint(asked, c.mul, c.add, shares, one.relative)
 
 
 def curve_csv(points: Sequence[TradeoffPoint], joints: Sequence[str], asked: str = "significance") -> str:
@@ -143,7 +129,7 @@ def draw(
 ) -> None:
     """Operations against the worst error of each joint, certified, in per cent of its largest effort.
 
-    `exact`: the operations of the smallest exact program known, a line beyond which a short model is of no use.
+    `exact`: the operations of the smallest exact program known, a line beyond which an approximate model is of no use.
     """
     figure, ((axes,),) = new_figure(8, 5)
     shown = [p for p in points if max(p.certified) > 0 and not p.name]

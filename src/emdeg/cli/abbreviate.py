@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,25 +14,20 @@ from numpy.typing import NDArray
 
 from emdeg.analysis import usable_workspace
 from emdeg.approximation import (
+    APPROXIMATED,
     JOINT_SIGNIFICANCE,
     SECONDS,
-    SHORT_FUNCTIONS,
     SIGNIFICANCE,
-    ShortProgram,
+    AbbreviationOptions,
     TradeoffPoint,
     abbreviate,
     curve,
     curve_csv,
     curve_of_programs,
     draw,
-    full_model,
-    holding_error,
     is_long,
-    multirate,
-    reduction_tables,
-    totals,
 )
-from emdeg.approximation import split as split_program
+from emdeg.cli.approximations import Extras, print_result, result_data
 from emdeg.cli.common import (
     BEST_SO_FAR,
     BestEffort,
@@ -46,11 +42,10 @@ from emdeg.cli.common import (
 from emdeg.cli.effort import Seed, WeightsText, chosen_weights, default_effort, promised
 from emdeg.cli.joint_ranges import RangeTexts, joint_ranges
 from emdeg.cli.progress import working
-from emdeg.cli.short_models import emitted_model, model_data, print_model, shown_data
-from emdeg.cli.short_programs import emitted, present, written_robot
 from emdeg.codegen import may_replace
+from emdeg.equations import lumped_model
 from emdeg.errors import OverBudget
-from emdeg.programs import Effort, cost, count, label
+from emdeg.programs import Effort, count, label
 from emdeg.programs import program as exact_program
 from emdeg.robot import ACCELERATION, SPEED, Robot, Workspace, by_kind, load
 
@@ -105,7 +100,7 @@ def command(
         ),
     ] = None,
     function: Annotated[
-        str, typer.Option(help=f"Of which function: {', '.join(SHORT_FUNCTIONS)}.", rich_help_panel=_TARGET)
+        str, typer.Option(help=f"Of which function: {', '.join(APPROXIMATED)}.", rich_help_panel=_TARGET)
     ] = "inverse_dynamics",
     average_error: Annotated[
         float | None,
@@ -228,6 +223,9 @@ def command(
             raise UsageError("--out is within errors of efforts: not with --at-most, --average-error, --function")
     weighed = chosen_weights(weights)
     motion = _motion(robot, hold, trajectory)
+    extras = Extras(
+        flops, ratio, tables_, processors, hold, motion, emit, robot_file, seed, weighed, best_effort, force
+    )
     with promised(seconds) as (time, stop):
         try:
             ranges = joint_ranges(range_ or []) | _ends(robot, _numbers(lower), _numbers(upper))
@@ -238,82 +236,29 @@ def command(
             with working(f"abbreviating {robot.name}") as tell:
                 short = abbreviate(
                     robot,
-                    function=function,
-                    only=only or ("M,b,c,g" if tables_ else None),  # the paper's tables are about terms
-                    significance=significance,
-                    joint_significance=joint_significance,
-                    neglect=neglect or (),
-                    keep_uncertain=keep_uncertain,
-                    worst_error=_numbers(worst_error),
-                    absolute=absolute,
-                    at_most=at_most,
-                    of_friction=of_friction,
-                    of_tolerance=of_tolerance,
-                    average_error=average_error,
-                    where=where,
+                    AbbreviationOptions(
+                        function=function,
+                        only=only or ("M,b,c,g" if tables_ else None),  # the paper's tables are about terms
+                        significance=significance,
+                        joint_significance=joint_significance,
+                        neglect=neglect or (),
+                        keep_uncertain=keep_uncertain,
+                        worst_error=_numbers(worst_error),
+                        absolute=absolute,
+                        at_most=at_most,
+                        of_friction=of_friction,
+                        of_tolerance=of_tolerance,
+                        average_error=average_error,
+                        where=where,
+                        searching=default_effort(),
+                        seed=seed,
+                        weights=weighed,
+                    ),
                     effort=time,
-                    searching=default_effort(),
-                    seed=seed,
-                    weights=weighed,
                     progress=lambda phase, best: tell(f"{phase}, {best:g} {label(weighed)}"),
                     tell=tell,
                 )
-                if isinstance(short, ShortProgram):
-                    present(
-                        short,
-                        flops,
-                        ratio,
-                        seed,
-                        motion,
-                        hold,
-                        processors,
-                        emit,
-                        robot_file,
-                        best_effort,
-                        force,
-                        json,
-                        stop.asked,
-                    )
-                    return
-                data = shown_data(short)
-                if short.errors:
-                    tell("a small program")
-                    parts = 4 if tables_ else 1
-                    program = short.program(effort=time.part(0.2 / parts), weights=weighed)
-                    matrix = short.program("mass_matrix", effort=time.part(0.1 / parts), weights=weighed)
-                    data |= model_data(short, program, matrix, weighed)
-                    better = short.as_near(
-                        effort=default_effort(), seed=seed, weights=weighed, time=time.part(1 / parts)
-                    )
-                    if cost(better.program, weighed) >= cost(program, weighed):
-                        better = None
-                    if better is not None:
-                        program = better.program
-                        data["entries_operations"] = data["operations"]
-                        data |= {key: better.data()[key] for key in ("operations", "certified_error", "errors")}
-                        data["programs"] |= totals({"inverse_dynamics": count(program)})
-                    if tables_:
-                        tell("tables")
-                        left = time.left()
-                        data["tables"] = reduction_tables(
-                            short, program, matrix, seconds=left, operations_per_second=flops, ratio=ratio
-                        )
-                    data["multirate"] = multirate(program, flops, ratio).data()
-                    if motion is not None and hold:
-                        data["holding"] = {"steps": hold, **holding_error(program, *motion, hold)}
-                    if processors:
-                        data["processors"] = split_program(program, processors).data()
-                    if robot_file is not None and stop.asked:
-                        say(f"{robot_file} is not written: fewer parameters had not been looked for")
-                    elif robot_file is not None:
-                        limits = [max(e.bound, 1e-6 * max(short.largest)) for e in short.errors]
-                        data["short_robot"] = written_robot(robot, limits, where, robot_file, seed, force)
-                    if emit is not None and (best_effort or not short.missed):
-                        data["emitted"] = (
-                            emitted_model(short, program, emit, force)
-                            if better is None
-                            else emitted(better, emit, force)
-                        )
+                data = result_data(short, replace(extras, tell=tell), time, lambda: stop.asked)
         except ValueError as problem:
             raise UsageError(_as_options(str(problem))) from None
         except OverBudget as problem:
@@ -324,7 +269,7 @@ def command(
     if json:
         print_json(data)
     else:
-        print_model(data)
+        print_result(data)
     files = emit is not None or robot_file is not None
     end_if_missed(short.missed, best_effort, files, BEST_SO_FAR if stop.asked else "")
 
@@ -396,7 +341,7 @@ def curve_points(
     """(what is asked of each point, operations against error)."""
     if is_long(robot):
         return "worst_error", curve_of_programs(robot, where, effort=time, tell=tell)
-    return "significance", curve(full_model(robot), where, effort=time, tell=tell)
+    return "significance", curve(lumped_model(robot), where, effort=time, tell=tell)
 
 
 def _draw(

@@ -426,10 +426,10 @@ def recheck_file(path: Path) -> tuple[dict[str, Any], Execution]:
         raise NotCertified(f"the certificate is damaged: {beside.name} is no JSON") from None
     if isinstance(certificate, dict) and "short" in certificate:
         # Whoever writes code needs nothing of what shortens it, a fourth of what would be imported.
-        from emdeg.codegen.short import recheck_short
+        from emdeg.codegen.approximate import recheck_approximate
 
         same_format(certificate)
-        return certificate, recheck_short(text, certificate)
+        return certificate, recheck_approximate(text, certificate)
     if isinstance(certificate, dict) and LIBRARY in certificate:
         same_format(certificate)
         return certificate, recheck_library(path, certificate, recheck_file, _read)

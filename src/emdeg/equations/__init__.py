@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from emdeg.equations.sections import DEFAULT_PARTS, NEEDS, PARTS, document, kinds_of, letters_of, write
     from emdeg.equations.singular import Singularity, singularities
+    from emdeg.equations.terms import Expansion, LumpedModel, Term, exact_value, lumped_model
     from emdeg.robot import Known, symbolize, with_symbolic_payload
 
 on_demand(globals())

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     )
     from emdeg.programs.differentiation import cotangents
     from emdeg.programs.domains import limits_box, nowhere_negative, nowhere_zero
+    from emdeg.programs.explicit import (
+        LARGE,
+        explicit_program,
+        formulas_program,
+        printed_program,
+        term_program,
+    )
+    from emdeg.programs.explicit_sums import LINK_RATES, SharedSums, ShortestForms
     from emdeg.programs.formulations import Formulated, compared_formulations
     from emdeg.programs.instructions import Act
     from emdeg.programs.ir import (

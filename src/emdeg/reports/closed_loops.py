@@ -18,6 +18,7 @@ from emdeg.loops.equations import LOOP_PARTS, LoopModel, default_parts, derive_l
 from emdeg.reports.equations_part import EquationsFound
 from emdeg.reports.scene import number
 from emdeg.reports.subject import FRAMES, SECONDS, Subject
+from emdeg.reports.tradeoff import TUNING, SliderTuning
 from emdeg.robot import Robot
 
 LOOP_LONGEST = 120_000
@@ -62,7 +63,7 @@ def where_it_moves(subject: Subject) -> str:
     return "near the start that the file states"
 
 
-def equations(subject: Subject, command: str, levels: bool = True) -> EquationsFound:
+def equations(subject: Subject, command: str, levels: bool = True, *, tuning: SliderTuning = TUNING) -> EquationsFound:
     """The section of the named blocks."""
     loops = derive_loops(subject.robot)
     return EquationsFound(_blocks(subject, loops, command), loops=loops)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from emdeg.approximation import TradeoffPoint, curve_of_programs, general_recursion
+from emdeg.approximation import TradeoffPoint, curve_of_programs
 from emdeg.documents import (
     BLUE,
     ORANGE,
@@ -22,6 +22,7 @@ from emdeg.documents import (
     trails,
 )
 from emdeg.errors import RobotError
+from emdeg.papers import general_recursion
 from emdeg.programs import Count, Effort, Program, count, plain_program, program
 from emdeg.reports.published import Published, published_counts
 from emdeg.reports.subject import Subject
@@ -111,7 +112,7 @@ def _curve(exact: Count, hidden: Tradeoff | None, programs: tuple[TradeoffPoint,
     rows = []
     if hidden is not None:
         told = [
-            (one.mul + one.add, max(one.certified, default=0.0), f"terms below {percent(one.threshold)} hidden")
+            (one.mul + one.add, max(one.certified, default=0.0), f"terms below {percent(one.asked)} hidden")
             for one in hidden.levels
         ]
         rows.append(_trail("terms hidden", told, BLUE))
@@ -177,7 +178,7 @@ def _rows(
     # Equations longer than any recursion are for reading: beside them the other bars would vanish.
     if short is not None and whole is not None and whole.mul + whole.add <= general_recursion(robot.n).total:
         rows.append(_bar("emdeg: explicit equations, all terms", Count(whole.mul, whole.add)))
-        level = next(one for one in short.levels if one.threshold == QUOTED)
+        level = next(one for one in short.levels if one.asked == QUOTED)
         share = percent(max(level.certified, default=0.0), bound=True)
         name = f"emdeg: explicit, terms below {percent(QUOTED)} hidden (error certified below {share})"
         rows.append(_bar(name, Count(level.mul, level.add)))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from emdeg.algebra import Atom, Product, Sum
-from emdeg.approximation import FullModel, full_model
 from emdeg.documents import (
     Formula,
     Item,
@@ -24,12 +23,12 @@ from emdeg.documents import (
     line,
     percent,
 )
-from emdeg.equations import Compact, Lumped, compact, kinds_of, letters_of
+from emdeg.equations import Compact, Lumped, LumpedModel, compact, kinds_of, letters_of, lumped_model
 from emdeg.equations.reading import ABBREVIATIONS, CompactEntry
 from emdeg.errors import OverBudget
 from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.subject import Subject
-from emdeg.reports.tradeoff import MOST_TERMS, Tradeoff, sampled_sizes, tradeoff
+from emdeg.reports.tradeoff import MOST_TERMS, TUNING, SliderTuning, Tradeoff, sampled_sizes, tradeoff
 from emdeg.robot import by_kind
 
 TITLES = {
@@ -84,13 +83,13 @@ class EquationsFound:
     section: Section
     tradeoff: Tradeoff | None = None
     constants: int = 0
-    full: FullModel | None = None
+    full: LumpedModel | None = None
     loops: Any = None
     """The model of a mechanism with closed loops."""
 
 
 @by_kind
-def equations(subject: Subject, command: str, levels: bool = True) -> EquationsFound:
+def equations(subject: Subject, command: str, levels: bool = True, *, tuning: SliderTuning = TUNING) -> EquationsFound:
     """The section of the explicit equations.
 
     Without `levels` there is no threshold slider, which takes the longest; terms are shaded by sampled sizes.
@@ -108,8 +107,8 @@ def equations(subject: Subject, command: str, levels: bool = True) -> EquationsF
         return EquationsFound(
             _section(subject, lumped, compact(lumped), None, None, command), None, len(lumped.constants)
         )
-    full = full_model(model if model.general else subject.robot)
-    found = tradeoff(subject, full) if levels else Tradeoff((), {}, sampled_sizes(subject, full), ())
+    full = lumped_model(model if model.general else subject.robot)
+    found = tradeoff(subject, full, tuning) if levels else Tradeoff((), {}, sampled_sizes(subject, full), ())
     section = _section(subject, full.lumped, compact(full.lumped), found, full, command, levels)
     return EquationsFound(section, found, len(full.lumped.constants), full)
 
@@ -129,7 +128,7 @@ def _section(
     lumped: Lumped,
     form: Compact,
     found: Tradeoff | None,
-    full: FullModel | None,
+    full: LumpedModel | None,
     command: str,
     levels: bool = True,
 ) -> Section:
@@ -215,7 +214,7 @@ def slider_levels(subject: Subject, found: Tradeoff) -> list[dict[str, Any]]:
         certified, seen = level.certified[worst] if level.certified else 0.0, max(level.found, default=0.0)
         levels.append(
             {
-                "threshold": level.threshold,
+                "threshold": level.asked,
                 "terms": level.terms,
                 "mul": level.mul,
                 "add": level.add,
@@ -223,7 +222,7 @@ def slider_levels(subject: Subject, found: Tradeoff) -> list[dict[str, Any]]:
                 "certified": certified,
                 "found": seen,
                 "joint": names[worst] if level.certified else "",
-                "threshold_text": percent(level.threshold) if level.threshold else "none",
+                "threshold_text": percent(level.asked) if level.asked else "none",
                 "certified_text": percent(certified, bound=True),
                 "found_text": percent(seen),
             }

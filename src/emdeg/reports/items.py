@@ -127,7 +127,7 @@ class ShadedEntries(Special):
 
 @dataclass(frozen=True, slots=True)
 class Slider(Special):
-    """The threshold slider: what each position costs and saves; see `tradeoff.Level`."""
+    """The threshold slider: what each position costs and saves; see `TradeoffPoint`."""
 
     levels: tuple[Mapping[str, Any], ...]
     text: str

@@ -126,7 +126,7 @@ def _gathered(subject: Subject, words: Sequence[str], options: Sequence[str], st
         if found.tradeoff is None
         else [
             {
-                "threshold": level.threshold,
+                "threshold": level.asked,
                 "operations": level.mul + level.add,
                 "certified": max(level.certified, default=0.0),
                 "found": max(level.found, default=0.0),

@@ -1,4 +1,4 @@
-"""What hiding small terms costs and saves: a handful of thresholds, each a short model with its error.
+"""What hiding small terms costs and saves: some thresholds, each an approximate model with its error.
 
 The rule and the box are those of `emdeg abbreviate` (Armstrong, Khatib and Burdick, section 3; the joint's threshold
 is a tenth of the equation's). The search for the certified bound is limited by points, not by time, so that a page
@@ -8,69 +8,62 @@ is the same wherever it is made.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from emdeg.algebra import Array, Generator, TrigPoly
+from emdeg.algebra import Generator, TrigPoly
 from emdeg.approximation import (
-    LARGE,
-    OF_LINKS,
-    FullModel,
-    RowObjective,
-    SharedEfforts,
-    ShortModel,
-    Term,
-    largest_efforts,
-    printed_program,
-    program,
+    TradeoffPoint,
+    differences,
+    largest_error,
+    largest_torques,
     row,
-    search,
     significant,
     sizes,
+    tradeoff_point,
 )
-from emdeg.bounds import supremum
-from emdeg.equations import indices
-from emdeg.programs import Count, count, simplify
+from emdeg.bounds import CertifiedExtremum
+from emdeg.equations import LumpedModel, Term, indices
+from emdeg.programs import LARGE, LINK_RATES, Count, SharedSums, count, explicit_program, printed_program, simplify
 from emdeg.reports.subject import Subject
 from emdeg.robot import Workspace
 
-THRESHOLDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-POINTS = 100_000
-"""Table points that the search for one joint's certified bound may examine."""
-QUOTED, QUOTED_POINTS = 0.01, 400_000
-"""The threshold of the short model that is quoted elsewhere: its bound is looked for longer."""
-STARTS = 6
-"""Configurations from which the largest error is climbed to."""
+QUOTED = 0.01
+"""The threshold of the approximate model that is quoted elsewhere: its bound is searched for longer."""
 TOLERANCE = 0.05
 """A bound within this of the error found needs no betterment."""
 MOST_TERMS = 20_000
-"""Terms of a model whose short models are worked out, which takes minutes; beyond, terms are only shaded."""
-MANY_TERMS, MANY_POINTS = 700, 3_000_000
-"""Points of a model of more terms than that: more joints matter in every row, and grids have a dimension for each."""
-LARGEST_TABLE = 20_000_000
-"""Numbers in the table of a row's formulas; beyond, a bound is the sum of what each term can be."""
+"""Terms of a model whose approximations are worked out, which takes minutes; beyond, terms are only shaded."""
 SAMPLES = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A short model. Errors by joint, as shares of the joint's largest effort over the box."""
+@dataclass(frozen=True)
+class SliderTuning:
+    """Which approximate models are worked out, and how much is looked at for their errors."""
 
-    threshold: float
-    terms: int
-    mul: int
-    add: int
-    certified: tuple[float, ...]
-    found: tuple[float, ...]
+    thresholds: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+    points: int = 100_000
+    """Table points that the search for one joint's certified bound may examine."""
+    quoted_points: int = 400_000
+    starts: int = 6
+    """Configurations from which the largest error is climbed to."""
+    many_terms: int = 700
+    many_points: int = 3_000_000
+    """Points of a model of more terms: more joints matter in every row, and grids have a dimension for each."""
+    largest_table: int = 20_000_000
+    """Numbers in the table of a row's formulas; beyond, a bound is the sum of what each term can be."""
+
+
+TUNING = SliderTuning()
 
 
 @dataclass(frozen=True, slots=True)
 class Tradeoff:
     """Levels by rising threshold, the first without any; where each term goes; how large terms are."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[TradeoffPoint, ...]
     goes: dict[Term, int]
     """Term -> the first level without it."""
     sizes: dict[Term, float]
@@ -79,90 +72,64 @@ class Tradeoff:
     """By joint: the largest effort found over the box."""
 
 
-def tradeoff(subject: Subject, full: FullModel) -> Tradeoff:
-    """Short models of a robot; beyond so many terms, the terms' sizes on random configurations alone."""
+def tradeoff(subject: Subject, full: LumpedModel, tuning: SliderTuning = TUNING) -> Tradeoff:
+    """Approximate models of a robot; beyond so many terms, the terms' sizes on random configurations alone."""
     if len(full.functions) > MOST_TERMS:
         return Tradeoff((), {}, sampled_sizes(subject, full), ())
     subject.progress("sizes of terms")
-    size = sizes(full, subject.where)
-    largest = _largest(subject, full)
-    everything = ShortModel(full, full.lumped.expansions, full.values)
-    levels = [_level(subject, everything, 0.0, largest)]
+    levels = _Levels(subject, full, tuning)
+    found = [levels.level(full, 0.0)]
     goes: dict[Term, int] = {}
-    for threshold in THRESHOLDS:
+    for threshold in tuning.thresholds:
         subject.progress(f"terms below {threshold:g}")
         short, dropped = significant(full, subject.where, significance=threshold, joint_significance=threshold / 10)
         for one in dropped:
-            goes.setdefault((one.entry, one.constant), len(levels))
-        levels.append(_level(subject, short, threshold, largest))
-    return Tradeoff(tuple(levels), goes, size, largest)
+            goes.setdefault((one.entry, one.constant), len(found))
+        found.append(levels.level(short, threshold))
+    return Tradeoff(tuple(found), goes, sizes(full, subject.where), levels.largest)
 
 
-def _largest(subject: Subject, full: FullModel) -> tuple[float, ...]:
-    joints = range(1, subject.robot.n + 1)
-    if all(_table(joint, full.entries) <= LARGEST_TABLE for joint in joints):
-        return largest_efforts(full, subject.where)
-    return tuple(_rough(joint, full.entries, subject.where)[1] for joint in joints)
+class _Levels:
+    """Approximate models of one robot, each with its operations and errors."""
 
+    def __init__(self, subject: Subject, full: LumpedModel, tuning: SliderTuning) -> None:
+        self.full, self.where, self.tuning = full, subject.where, tuning
+        self.joints = range(1, subject.robot.n + 1)
+        self.many = len(full.functions) > tuning.many_terms
+        if all(_table(joint, full.entries) <= tuning.largest_table for joint in self.joints):
+            self.largest = largest_torques(full, self.where)
+        else:
+            self.largest = tuple(_rough(joint, full.entries, self.where).value for joint in self.joints)
 
-def _level(subject: Subject, short: ShortModel, threshold: float, largest: Sequence[float]) -> Level:
-    operations = _operations(short, threshold)
-    points = QUOTED_POINTS if threshold == QUOTED else POINTS
-    if _is_long(short):
-        points = MANY_POINTS
-    errors = [_error(subject, short, joint, points) for joint in range(1, subject.robot.n + 1)] if threshold else []
-    shares = [
-        (bound / peak if peak else 0.0, found / peak if peak else 0.0) for (bound, found), peak in zip(errors, largest)
-    ]
-    return Level(
-        threshold,
-        sum(len(terms) for terms in short.expansions.values()),
-        operations.mul,
-        operations.add,
-        tuple(bound for bound, _ in shares),
-        tuple(found for _, found in shares),
-    )
+    def level(self, short: LumpedModel, threshold: float) -> TradeoffPoint:
+        """The model's operations, and its errors where anything is left out."""
+        operations = self._operations(short, threshold)
+        points = self.tuning.quoted_points if threshold == QUOTED else self.tuning.points
+        if self.many:
+            points = self.tuning.many_points
+        difference = differences(self.full, short.entries)
+        errors = [self._error(difference, joint, points) for joint in self.joints] if threshold else []
+        terms = sum(len(mine) for mine in short.lumped.expansions.values())
+        return tradeoff_point(threshold, operations, errors, self.largest, terms)
 
+    def _operations(self, short: LumpedModel, threshold: float) -> Count:
+        """Of the inverse dynamics: the best of several forms where few terms are left, else of one good form."""
+        if self.many:
+            return count(printed_program(short))
+        if threshold < QUOTED:
+            shared = SharedSums(short, LINK_RATES)
+            if shared.longest <= LARGE:
+                return count(simplify(shared.program(shared.extraction(noise=0.0))))
+        return count(explicit_program(short))
 
-def _is_long(short: ShortModel) -> bool:
-    return len(short.full.functions) > MANY_TERMS
-
-
-def _operations(short: ShortModel, threshold: float) -> Count:
-    """Of the inverse dynamics: the best of several ways where few terms are left, else of one good way."""
-    if _is_long(short):
-        return count(printed_program(short))
-    if threshold < QUOTED:
-        shared = SharedEfforts(short, OF_LINKS)
-        if shared.longest <= LARGE:
-            return count(simplify(shared.quick_program()))
-    return count(program(short))
-
-
-def _error(subject: Subject, short: ShortModel, joint: int, points: int) -> tuple[float, float]:
-    """(certified, found): the largest error of one joint's effort over the box."""
-    difference = short.row_difference(joint)
-    if _table(joint, difference) > LARGEST_TABLE:
-        return _rough(joint, difference, subject.where)
-    part = row(joint, difference, subject.where)
-    if part is None:
-        return 0.0, 0.0
-    objective = RowObjective(part)
-    found, _ = search(objective, count=STARTS)
-    spent = 0
-
-    def above(values: Array, floor: float) -> Array:
-        nonlocal spent
-        spent += len(values)
-        return objective.above(values, floor)
-
-    goal = (1 + TOLERANCE) * found
-    # The clock counts points of the grids instead of seconds.
-    bounded = supremum(
-        part.formulas, above, seconds=float(points), enough=lambda bound: bound <= goal, clock=lambda: float(spent)
-    )
-    found = max(found, search(objective, bounded.starts[:STARTS], count=STARTS)[0])
-    return max(min(bounded.bound, objective.at_once), found, 0.0), max(found, 0.0)
+    def _error(self, difference: Mapping[str, TrigPoly], joint: int, points: int) -> CertifiedExtremum:
+        """The largest error of one joint's torque over the box."""
+        if _table(joint, difference) > self.tuning.largest_table:
+            return _rough(joint, difference, self.where)
+        part = row(joint, difference, self.where)
+        if part is None:
+            return CertifiedExtremum(0.0, 0.0, {})
+        return largest_error(part, tolerance=TOLERANCE, starts=self.tuning.starts, points=points)
 
 
 def _table(joint: int, entries: Mapping[str, TrigPoly]) -> int:
@@ -172,8 +139,8 @@ def _table(joint: int, entries: Mapping[str, TrigPoly]) -> int:
     return len(mine) * math.prod(3 if slides else 5 for _, slides in letters)
 
 
-def _rough(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> tuple[float, float]:
-    """(certified, found) without a table: every term at its largest, and some random configurations."""
+def _rough(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> CertifiedExtremum:
+    """The largest without a table: every term at its largest, and some random configurations."""
     q = where.sample(SAMPLES, seed=3)
     bound, still, moving = 0.0, np.zeros(SAMPLES), np.zeros(SAMPLES)
     for name, formula in entries.items():
@@ -193,7 +160,7 @@ def _rough(joint: int, entries: Mapping[str, TrigPoly], where: Workspace) -> tup
         bound += weight * _amplitude(formula, where)
         values = weight * formula.evaluate(q)
         still, moving = (still + np.abs(values), moving) if letter == "M" else (still, moving + values)
-    return bound * (1 + 1e-9), float((still + np.abs(moving)).max() * (1 - 1e-9))
+    return CertifiedExtremum(float((still + np.abs(moving)).max() * (1 - 1e-9)), bound * (1 + 1e-9), {})
 
 
 def _rows(entry: str) -> tuple[int, ...]:
@@ -212,7 +179,7 @@ def _amplitude(formula: TrigPoly, where: Workspace) -> float:
     return sum(abs(float(c)) * size(letters) for c, letters in formula.terms())
 
 
-def sampled_sizes(subject: Subject, full: FullModel) -> dict[Term, float]:
+def sampled_sizes(subject: Subject, full: LumpedModel) -> dict[Term, float]:
     """Every term's largest value on random configurations."""
     q = subject.where.sample(SAMPLES, seed=3)
     known: dict[object, float] = {}

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from emdeg.algebra import Atom, Product, Sum
-from emdeg.approximation import term_program
 from emdeg.documents import Item, Label, Paragraph, Section
 from emdeg.equations import NEEDS, Kinematics, derive, document
 from emdeg.equations.reading import ABBREVIATIONS, in_parameters
 from emdeg.errors import BadRequest
 from emdeg.kane import PARTS as KANE_PARTS
 from emdeg.kane import choose, describe, joint_rates, kane_document
-from emdeg.programs import Program
+from emdeg.programs import Program, term_program
 from emdeg.reports import EquationsFound, ShadedEntries, ShadedEntry, ShadedTerm
 from emdeg.robot import Robot, algebra_of, by_kind, parallel_joints, symbolize
 from emdeg.studio import units

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from emdeg.approximation import term_program
 from emdeg.codegen import TARGETS, Artefact, Request, generate, make_artefact
 from emdeg.codegen.js import emit_js
 from emdeg.documents import label
 from emdeg.dynamics.functions import RUBBING, WITH_FRICTION, functions_of
 from emdeg.errors import BadRequest, EmdegError, RobotError
-from emdeg.programs import Program, count, optimise, program
+from emdeg.programs import Program, count, optimise, program, term_program
 from emdeg.reports import (
     MOST_TERMS,
     HtmlReportWriter,
@@ -149,7 +148,7 @@ def formulas(data: Data, tell: Tell) -> Data:
     few = len(terms) <= MOST_LIVE_TERMS
     values = term_program(robot, products(terms), found.full.values) if few else None
     own = tuple(units.of_entry(label(one.entry.name), robot) for one in terms)
-    numbers = {name: known.value for name, known in found.full.model.known.items()}
+    numbers = {name: known.value for name, known in found.full.source.known.items()}
     answer = _shaded(subject, ShownPart((found.section,), values, own, numbers=numbers), sizes=False)
     answer["shortened"] = len(found.full.functions) <= MOST_TERMS
     for c in found.full.lumped.constants:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from emdeg.algebra import Array
 from emdeg.approximation.shortening import work
-from emdeg.approximation.shortening.folding import Folding
-from emdeg.approximation.shortening.moves import Graph, Move, moved
+from emdeg.approximation.shortening.adversary import joined, taken
+from emdeg.approximation.shortening.propagation import ConstantPropagation
 from emdeg.approximation.shortening.rates import States
-from emdeg.approximation.shortening.steering import joined, taken
+from emdeg.approximation.shortening.rewrites import Graph, Rewrite, rewritten
 from emdeg.approximation.shortening.tape import Tape
 from emdeg.approximation.shortening.tuning import Tuning, with_own_numbers
 from emdeg.programs import Program, count
@@ -107,7 +107,7 @@ class Pruning:
         No error of the last is above `aim` of its limit at the states, nor where the adversary finds it largest: if the
         shortest cannot be tuned to be so, the shortest on the way that can is the last.
         """
-        return self._shorter_and_shorter(moved(program, {}), aim)
+        return self._shorter_and_shorter(rewritten(program, {}), aim)
 
     def back(self, path: Sequence[Program], place: int, aim: float) -> int:
         """The place of a path, from a given one backwards by halves, where errors at the states are below the aim."""
@@ -165,7 +165,7 @@ class Pruning:
 
     def repaired(self, program: Program, enough: float = 0.0) -> Program:
         """The program with its numbers moved to where its largest errors are smaller, or `enough` so."""
-        return moved(self.tuned(program, 10, 4, enough), {})
+        return rewritten(self.tuned(program, 10, 4, enough), {})
 
     def tuned(self, program: Program, steps: int = 1, power: int = 4, enough: float = 0.0) -> Program:
         """The program with its numbers moved to where its errors at the states are smaller, by some steps.
@@ -217,9 +217,9 @@ class Pruning:
         tape = self._tape(program)
         values, error, slopes = self._swept(tape, _telling(error))
         graph = Graph(program)
-        folding = Folding(graph)
+        folding = ConstantPropagation(graph)
         tuning = Tuning(tape, slopes, error)
-        moves = graph.moves(values) + graph.stand_ins(values, slopes)
+        moves = graph.rewrites(values) + graph.substitutions(values, slopes)
         used = float(_used(tuning.absorbed(error[None]))[0])
         self.spend(work.fit(len(tape.numbers), error.size) + work.ranking(len(moves), len(tape.numbers), error.size))
         ranked: list[tuple[float, int, bool]] = []
@@ -247,7 +247,7 @@ class Pruning:
         made.choose(safe, used ** (1 / 6) + pace * PACE * aim, aim, math.ceil(pace * TOGETHER))
         return self._made(made, [moves[place] for _, place, _ in ranked[:TRIED]], aim)
 
-    def _made(self, made: _Making, others: Sequence[tuple[Move, Array]], aim: float) -> Program | None:
+    def _made(self, made: _Making, others: Sequence[tuple[Rewrite, Array]], aim: float) -> Program | None:
         """The program after the chosen moves, or as many of them as the limits bear; else after another one."""
         while made.chosen:
             if (shorter := self._within(made, aim)) is not None:
@@ -270,7 +270,7 @@ class Pruning:
             return shorter
         if worst > HOPE * aim:
             return None
-        shorter = moved(self.tuned(shorter, 3, 8), {})
+        shorter = rewritten(self.tuned(shorter, 3, 8), {})
         return shorter if np.abs(self.errors(shorter)).max() <= aim else None
 
 
@@ -280,7 +280,7 @@ class _Making:
     def __init__(
         self,
         graph: Graph,
-        folding: Folding,
+        folding: ConstantPropagation,
         tape: Tape,
         tuning: Tuning,
         slopes: NDArray[np.float32],
@@ -288,9 +288,9 @@ class _Making:
     ) -> None:
         self.graph, self.folding, self.tape, self.tuning = graph, folding, tape, tuning
         self.slopes, self.error = slopes, error
-        self.chosen: list[tuple[Move, Array]] = []
+        self.chosen: list[tuple[Rewrite, Array]] = []
 
-    def choose(self, ranked: Sequence[tuple[Move, Array]], most: float, aim: float, together: int) -> None:
+    def choose(self, ranked: Sequence[tuple[Rewrite, Array]], most: float, aim: float, together: int) -> None:
         """The best moves that do not touch each other and whose errors together, to first order, stay below a level."""
         error, saved, refused = self.error, 0, 0
         gone: set[int] = set()
@@ -322,7 +322,7 @@ class _Making:
             error = error + self.slopes[move.at] * change.astype(np.float32)
         _, gone = self.folding.of(move for move, _ in self.chosen)
         sizes = self.tuning.moved(error, gone)
-        return moved(self.tape.with_numbers(sizes), {move.at: move for move, _ in self.chosen})
+        return rewritten(self.tape.with_numbers(sizes), {move.at: move for move, _ in self.chosen})
 
 
 def _telling(errors: Array) -> NDArray[np.intp]:

@@ -1,6 +1,6 @@
-"""Rates: those at which efforts give every coefficient, and those at which an error is largest.
+"""Rates: those at which torques give every coefficient, and those at which an error is largest.
 
-Efforts are gravity, plus a linear function of the accelerations, plus a quadratic one of the speeds. So at a given
+Torques are gravity, plus a linear function of the accelerations, plus a quadratic one of the speeds. So at a given
 configuration what they are at a few rates tells what they are at all.
 """
 
@@ -26,7 +26,7 @@ TURNS = 2
 
 
 def unit_rates(n: int, accelerations: bool = True) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """(qd, qdd) whose efforts give every coefficient: none, each acceleration, each speed, pairs of speeds."""
+    """(qd, qdd) whose torques give every coefficient: none, each acceleration, each speed, pairs of speeds."""
 
     def of(*joints: int) -> tuple[int, ...]:
         return tuple(int(k in joints) for k in range(n))
@@ -108,15 +108,21 @@ class Corners:
             if key[0] == "b":
                 pairs[..., key[1], key[2]] = pairs[..., key[2], key[1]] = signs * value
         squares = signs[..., None] * np.stack([found["c", j] for j in range(self.n)], axis=-1)
-        qd, gained = qd.copy(), np.zeros(signs.shape)
-        for j in [*range(self.n)] * TURNS:
-            slope, square = np.einsum("...k,...k->...", pairs[..., j, :], qd), squares[..., j]
-            inside = np.clip(-slope / np.where(square < 0, 2 * square, -np.inf), -self.speed[j], self.speed[j])
-            places = np.stack(
-                [qd[..., j], inside, np.full_like(slope, self.speed[j]), np.full_like(slope, -self.speed[j])]
-            )
-            values = (square * places + slope) * places
-            top = values.argmax(axis=0)
-            gained += np.take_along_axis(values, top[None], axis=0)[0] - values[0]
-            qd[..., j] = np.take_along_axis(places, top[None], axis=0)[0]
-        return qd, gained
+        return best_between(pairs, squares, self.speed, qd, TURNS)
+
+
+def best_between(pairs: Array, squares: Array, speed: Array, qd: Array, turns: int) -> tuple[Array, Array]:
+    """(speeds at which qd.pairs qd / 2 + squares.qd^2 is no less than at those given, by how much it is more).
+
+    One speed after the other, `turns` times each, at a limit or where the form is flat: leading axes broadcast.
+    """
+    qd, gained = qd.copy(), np.zeros(qd.shape[:-1])
+    for j in [*range(len(speed))] * turns:
+        slope, square = np.einsum("...k,...k->...", pairs[..., j, :], qd), squares[..., j]
+        inside = np.clip(-slope / np.where(square < 0, 2 * square, -np.inf), -speed[j], speed[j])
+        places = np.stack([qd[..., j], inside, np.full_like(slope, speed[j]), np.full_like(slope, -speed[j])])
+        values = (square * places + slope) * places
+        top = values.argmax(axis=0)
+        gained += np.take_along_axis(values, top[None], axis=0)[0] - values[0]
+        qd[..., j] = np.take_along_axis(places, top[None], axis=0)[0]
+    return qd, gained

@@ -1,4 +1,4 @@
-"""The numbers of a short program, moved to where its errors are smallest.
+"""The numbers of an approximate program, moved to where its errors are smallest.
 
 What is left out of a program leaves an error that other numbers can take up in part: a moment that has lost a small
 product of inertia is best a little larger, a mass point best moves onto its axis. To first order the errors are linear

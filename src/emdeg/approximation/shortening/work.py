@@ -10,6 +10,8 @@ from emdeg.programs import Program
 
 SEARCHING = 2.2
 """What a nominal second of a search for a small exact program takes."""
+LEAST_SEARCH = 0.5
+"""Seconds below which searching for a program takes longer by its beginning and its verification than by the search."""
 
 
 def sweep(size: int, states: int, times: int = 1) -> float:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from emdeg.algebra import Array, Quotient, QuotientField, TrigPoly, lowest_terms
-from emdeg.approximation import EffortRow, largest_error, of_rates, row, unit_rates
+from emdeg.approximation import TorqueRow, largest_error, of_rates, row, unit_rates
 from emdeg.bounds import CertifiedExtremum, clock, extremes, formula_vector, largest_magnitude, largest_ratio
 from emdeg.equations import Model, derive, entry_name
 from emdeg.errors import NotBounded
@@ -170,7 +170,7 @@ class _TreeBench:
             return NOTHING
         if asked.letter == "C":
             speeds, formulas = np.array(where.speed), formula_vector(list(used.values()), where.box)
-            rows = EffortRow(formulas, speeds[[key[1] for key in used]], (), (), 0, speeds)
+            rows = TorqueRow(formulas, speeds[[key[1] for key in used]], (), (), 0, speeds)
         else:
             rows = row(asked.of[0], {asked.coefficient(key): formula for key, formula in used.items()}, where)
             assert rows is not None

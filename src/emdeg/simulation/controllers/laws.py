@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 
 from emdeg.algebra import Array
 from emdeg.algebra.linear import product, solve_system, transposed
-from emdeg.approximation import JOINT_SIGNIFICANCE, SIGNIFICANCE, full_model, significant
-from emdeg.approximation import program as short_program
+from emdeg.approximation import JOINT_SIGNIFICANCE, SIGNIFICANCE, significant
 from emdeg.documents import Shown
+from emdeg.equations import lumped_model
 from emdeg.errors import ScenarioError
-from emdeg.programs import Dependence, Program, Traced, Tracer, included, simplify, split_rates
+from emdeg.programs import Dependence, Program, Traced, Tracer, explicit_program, included, simplify, split_rates
 from emdeg.robot import Robot, workspace
 from emdeg.runtime import CompiledProgram
 from emdeg.runtime import compile as compile_program
@@ -215,9 +215,9 @@ def abbreviated_model(
     `emdeg.approximation.abbreviation` gives the same model with its certified error.
     """
     short, _ = significant(
-        full_model(robot), workspace(robot), significance=significance, joint_significance=joint_significance
+        lumped_model(robot), workspace(robot), significance=significance, joint_significance=joint_significance
     )
-    return short_program(short, "inverse_dynamics")
+    return explicit_program(short)
 
 
 def feed_forward(robot: Robot, trajectory: Trajectory, model: Program | None = None) -> UserLaw:

@@ -7,7 +7,7 @@ import pytest
 
 import emdeg
 from emdeg.approximation import fewer_parameters
-from emdeg.approximation.shortening.steering import random_states
+from emdeg.approximation.shortening.adversary import random_states
 from emdeg.errors import RobotError
 from emdeg.programs import program
 from emdeg.robot import workspace

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.approximation.program_error import EFFORTS, written_rates
-from emdeg.approximation.shortening.moves import Graph, moved, rate_terms
-from emdeg.approximation.shortening.steering import random_states
+from emdeg.approximation.program_error import TORQUE_DEGREES, written_rates
+from emdeg.approximation.shortening.adversary import random_states
+from emdeg.approximation.shortening.rewrites import Graph, rate_terms, rewritten
 from emdeg.approximation.shortening.tape import Tape
 from emdeg.programs import evaluate, plain_program
 from emdeg.robot import workspace
@@ -27,14 +27,14 @@ def test_each_move_changes_the_outputs_as_the_slopes_say_where_it_enters_once(na
     values = tape.forward(states)
     slopes = tape.backward(values, np.ones(robot.n))
     graph = Graph(program)
-    stand_ins = graph.stand_ins(values, slopes)
-    assert stand_ins
+    substitutions = graph.substitutions(values, slopes)
+    assert substitutions
     before, terms = tape.outputs(values), rate_terms(program)
     roots = [ref.value for group in program.outputs for ref in group.entries if ref.sign]
     checked = 0
-    for move, change in [*graph.moves(values), *stand_ins]:
-        short = moved(program, {move.at: move})
-        assert written_rates(short) <= EFFORTS
+    for move, change in [*graph.rewrites(values), *substitutions]:
+        short = rewritten(program, {move.at: move})
+        assert written_rates(short) <= TORQUE_DEGREES
         if move.like is not None:
             assert terms[move.like] <= terms[move.at]
             assert move.number not in (None, Fraction(0))

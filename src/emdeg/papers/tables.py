@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from emdeg.approximation.abbreviation import Abbreviated
-from emdeg.approximation.programs import program as short_program
-from emdeg.approximation.rates_apart import multirate
-from emdeg.approximation.short_model import ShortModel
-from emdeg.programs import Count, Program, count, plain_program
+from emdeg.approximation import Approximation
+from emdeg.papers.rates import multirate
+from emdeg.programs import Count, Program, count, explicit_program, plain_program
 from emdeg.programs import program as best
 
 
@@ -19,7 +17,7 @@ def general_recursion(n: int) -> Count:
 
 
 def reduction_tables(
-    short: Abbreviated,
+    short: Approximation,
     inverse_dynamics: Program | None = None,
     mass_matrix: Program | None = None,
     *,
@@ -32,14 +30,13 @@ def reduction_tables(
     `inverse_dynamics`, `mass_matrix`: the short model's programs, searched for here if not given. `seconds` of search
     in all at most; an exact program that is on file is taken from there.
     """
-    full = short.short.full
-    whole = ShortModel(full, full.lumped.expansions, full.values)
-    robot = full.robot
+    assert short.full is not None
+    whole, robot = short.full, short.robot
     search = seconds / 4
     exact = plain_program(robot, "inverse_dynamics", base_parameters=False, factored=False)
-    explicit = {name: short_program(whole, name) for name in ("inverse_dynamics", "mass_matrix")}
+    explicit = {name: explicit_program(whole, name) for name in ("inverse_dynamics", "mass_matrix")}
     smallest = {name: _smaller(best(robot, name, otherwise=search), p) for name, p in explicit.items()}
-    efforts: dict[str, Program] = {
+    torques: dict[str, Program] = {
         "recursive, this robot's zeros left out": exact,
         "full explicit": explicit["inverse_dynamics"],
         "abbreviated": inverse_dynamics or short.program(seconds=search),
@@ -57,8 +54,8 @@ def reduction_tables(
     }
     general = {"general recursive Newton-Euler": general_recursion(robot.n)}
     return {
-        "forces": totals(general | {name: count(p) for name, p in efforts.items()}),
-        "rates": {name: multirate(p, operations_per_second, ratio).data() for name, p in (efforts | forward).items()},
+        "forces": totals(general | {name: count(p) for name, p in torques.items()}),
+        "rates": {name: multirate(p, operations_per_second, ratio).data() for name, p in (torques | forward).items()},
         "mass_matrix": totals({name: count(p) for name, p in matrix.items()}),
     }
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.approximation.shortening.folding import Folding
-from emdeg.approximation.shortening.moves import Graph, moved
-from emdeg.approximation.shortening.steering import random_states
+from emdeg.approximation.shortening.adversary import random_states
+from emdeg.approximation.shortening.propagation import ConstantPropagation
+from emdeg.approximation.shortening.rewrites import Graph, rewritten
 from emdeg.approximation.shortening.tape import Tape
 from emdeg.approximation.shortening.tuning import with_own_numbers
 from emdeg.programs import count, program
@@ -23,13 +23,16 @@ def test_moves_alone_and_together_save_what_is_told_or_where_values_become_equal
     tape = Tape(exact)
     values = tape.forward(random_states(workspace(robot), ("q", "qd", "qdd"), 20, random))
     graph = Graph(exact)
-    folding = Folding(graph)
-    moves = [move for move, _ in graph.moves(values) + graph.stand_ins(values, tape.backward(values, np.ones(robot.n)))]
+    folding = ConstantPropagation(graph)
+    moves = [
+        move
+        for move, _ in graph.rewrites(values) + graph.substitutions(values, tape.backward(values, np.ones(robot.n)))
+    ]
     more = []
     for together in (1, 1, 1, 3, 10) * 40:
         some = {moves[k].at: moves[k] for k in random.integers(0, len(moves), together)}
         saved, _ = folding.of(some.values())
-        short = moved(exact, some)
+        short = rewritten(exact, some)
         more.append(count(exact).total - count(short).total - saved)
     assert min(more) >= 0
     assert np.mean(np.array(more) == 0) > 0.85

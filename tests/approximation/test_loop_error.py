@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import emdeg
-from emdeg.approximation import judged_beside, show_program_again, stated_program
+from emdeg.approximation import lumped_approximation, shortest, show_program_again, stated_program
 from emdeg.approximation.loop_error import LoopError, change_of_efforts, need_sum
-from emdeg.approximation.short_mechanism import shortest_of_loops
 from emdeg.dynamics.parameters import base_parameters, base_values
 from emdeg.errors import NotCertified, Refuted, RobotError
 from emdeg.programs import count, plain_program
@@ -38,35 +37,34 @@ def misses(robot: Robot, call, where: Workspace, states: int = 20_000) -> np.nda
 def test_a_four_bar_with_fewer_parameters_stays_within_its_bounds() -> None:
     robot = emdeg.load("fourbar")
     where = workspace(robot, {"q1": (0.8, 1.2)})
-    short = shortest_of_loops(robot, worst_error=0.05, where=where, effort=1.0)
+    short = shortest(robot, worst_error=0.05, where=where, effort=1.0)
     assert not short.missed
     assert short.names == tuple(joint.name for joint in robot.driven)
-    assert count(short.program).total < count(short.exact).total
-    miss = misses(robot, emdeg.compile(short.program), where)
+    assert count(short.program()).total < count(short.exact).total
+    miss = misses(robot, emdeg.compile(short.program()), where)
     bounds = np.array([e.bound for e in short.errors])
     assert (miss > 0).all()
     assert (miss <= bounds).all()
     assert (bounds <= 1.5 * np.array([e.value for e in short.errors])).all()
     stated = stated_program(short)
-    show_program_again(robot, short.program, stated)
+    show_program_again(robot, short.program(), stated)
     with pytest.raises(NotCertified, match="not shown"):
-        show_program_again(robot, short.program, stated | {"certified_error": [0.5 * miss[0]]})
+        show_program_again(robot, short.program(), stated | {"certified_error": [0.5 * miss[0]]})
     other = ["1" if x == "0" else x for x in stated["base_parameters"]]
     with pytest.raises(NotCertified, match="parameters"):
-        show_program_again(robot, short.program, stated | {"base_parameters": other})
+        show_program_again(robot, short.program(), stated | {"base_parameters": other})
 
 
 @pytest.mark.long
-def test_so_many_operations_or_the_target_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emdeg.approximation.short_mechanism.LADDER", (0.05,))
+def test_so_many_operations_or_the_target_is_missed() -> None:
     robot = emdeg.load("fourbar")
     where = workspace(robot, {"q1": (0.9, 1.1)})
-    few = shortest_of_loops(robot, at_most=1, where=where, effort=0.0)
+    few = shortest(robot, at_most=1, ladder=(0.05,), where=where, effort=0.0)
     assert "asked for were 1" in few.missed[0]
-    enough = shortest_of_loops(robot, at_most=count(few.exact).total - 1, where=where, effort=0.5)
+    enough = shortest(robot, at_most=count(few.exact).total - 1, ladder=(0.05,), where=where, effort=0.5)
     assert not enough.missed
-    exact = shortest_of_loops(robot, at_most=10_000, where=where, effort=0.0)
-    assert exact.program == exact.exact
+    exact = shortest(robot, at_most=10_000, where=where, effort=0.0)
+    assert exact.program() == exact.exact
     assert not exact.missed
 
 
@@ -75,7 +73,7 @@ def test_the_lumped_delta_is_within_its_certified_error(delta: Robot) -> None:
     """Asadi and Heydari's comparison: forearms halved to their ends."""
     lumped = emdeg.load("delta_lumped")
     where = workspace(delta, BOX)
-    found = judged_beside(delta, lumped, where)
+    found = lumped_approximation(delta, lumped, where)
     miss = misses(delta, lambda *state: emdeg.inverse_dynamics(lumped, *state), where)
     bounds = np.array([e.bound for e in found.errors])
     assert (miss <= bounds).all()

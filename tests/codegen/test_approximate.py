@@ -11,9 +11,8 @@ import subprocess
 import pytest
 
 import emdeg
-from emdeg.approximation import stated
-from emdeg.codegen import identifier, make_short_artefact, write
-from emdeg.codegen.short import recheck_short
+from emdeg.codegen import identifier, make_approximate_artefact, write
+from emdeg.codegen.approximate import recheck_approximate
 from emdeg.errors import NotCertified, Refuted
 from tests.emitted import STRICT
 
@@ -25,7 +24,7 @@ def short():
 
 @pytest.fixture(scope="module")
 def made(short):
-    return make_short_artefact(stated(short), short.program(), file="short.c")
+    return make_approximate_artefact(short, file="short.c")
 
 
 def test_the_file_and_its_certificate_are_verified_again(made, tmp_path):
@@ -66,18 +65,18 @@ def test_a_smaller_error_another_model_or_another_program_is_refused(made, short
 
     for change in (smaller_error, larger_effort, other_entry, no_entries, wider_box, other_robot):
         with pytest.raises(NotCertified):
-            recheck_short(text, forged(change))
+            recheck_approximate(text, forged(change))
     with pytest.raises(NotCertified, match="its digest is not the certificate's"):
-        recheck_short(text.replace(b"qdd[0]", b"qdd[1]"), made.certificate)
+        recheck_approximate(text.replace(b"qdd[0]", b"qdd[1]"), made.certificate)
     exact = emdeg.program("planar3r", "inverse_dynamics")
     with pytest.raises(Refuted):
-        make_short_artefact(stated(short), exact, file="short.c")
+        make_approximate_artefact(short, exact, file="short.c")
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 @pytest.mark.parametrize("name", ["short", "double", "main", "sqrt", "read", "gamma", "int", "y1"])
 def test_no_file_name_makes_a_function_that_c_has_already(made, short, name, tmp_path):
-    artefact = make_short_artefact(stated(short), short.program(), file=f"{name}.c")
+    artefact = make_approximate_artefact(short, file=f"{name}.c")
     (one,) = write([artefact], tmp_path)
     flags = [*STRICT, "-Wshadow", "-c", str(one.path), "-o", str(tmp_path / "it.o")]
     done = subprocess.run(["gcc", *flags], capture_output=True, text=True)

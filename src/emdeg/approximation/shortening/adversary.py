@@ -1,13 +1,14 @@
-"""States that a search for a short program steers by: random ones, and the worst that climbs find.
+"""States that a search for an approximate program steers by: random ones, and the worst that climbs find.
 
-The error of a short program is largest at corners of accelerations, and most often of speeds; so most of the states
-have their rates there. What steers proves nothing: `program_error` certifies what a search ends with.
+Its error is largest at corners of accelerations, and most often of speeds; so most states have their rates there. What
+steers proves nothing: `program_error` certifies what a search ends with.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,6 @@ MOTION = ("q", "qd", "qdd")
 """The arrays of a state of inverse dynamics."""
 INSIDE = 0.3
 """The share of states whose speeds lie within their box instead of at a corner."""
-POINTS, STARTS, SWEEPS = 20_000, 12, 3
-"""States an adversary looks at, how many it climbs from for each output, and how often all joints move."""
 WAVES, PLACES = 3, 73
 """The degree of a wave through errors along a joint, and at how many places its largest value is looked for."""
 
@@ -49,29 +48,44 @@ def taken(states: States, rows: NDArray[np.intp] | slice) -> dict[str, Array]:
     return {name: array[rows] for name, array in states.items()}
 
 
+@dataclass(frozen=True)
+class Climbs:
+    """How the states of largest errors are searched for."""
+
+    points: int = 20_000
+    """States at which errors are computed before any climb."""
+    starts: int = 12
+    """Configurations that are climbed from, for each output."""
+    kept: int = 1
+    """Worst states that are returned, for each output."""
+    sweeps: int = 3
+    """How often all joints are moved."""
+    besides: int = 0
+    """Further bad states that are returned for each output, not climbed from."""
+
+
+DEFAULT_CLIMBS = Climbs()
+
+
 def worst_states(
     errors: ErrorsAt,
     where: Workspace,
     names: Sequence[str],
     random: np.random.Generator,
-    points: int = POINTS,
-    starts: int = STARTS,
-    kept: int = 1,
-    sweeps: int = SWEEPS,
+    climbs: Climbs = DEFAULT_CLIMBS,
     also: States | None = None,
-    besides: int = 0,
 ) -> tuple[Array, dict[str, Array]]:
-    """(the largest error found of each output, the states where: so many an output), by climbs from the worst of some
-    configurations; `points`: at how many states errors are asked for before these; `also`: states to climb from,
-    equally many an output, the first output's first; `besides`: so many bad states an output not climbed from.
+    """(the largest error found of each output, the states where), by climbs from the worst of some configurations.
 
-    A climb moves one joint after the other to where the error is largest, and then the rates.
+    `also`: states to climb from, equally many an output, the first output's first. A climb moves one joint after the
+    other to where the error is largest, and then the rates.
     """
+    starts = climbs.starts
     corners = Corners(where, names, random)
-    sizes, at = corners.worst(errors, where.sample(max(starts, points // len(corners.units)), random))
+    sizes, at = corners.worst(errors, where.sample(max(starts, climbs.points // len(corners.units)), random))
     outputs = sizes.shape[1]
     ranked = np.argsort(-sizes, axis=0, kind="stable").T * outputs + np.arange(outputs)[:, None]
-    rows, more = ranked[:, :starts].reshape(-1), ranked[:, starts::2][:, :besides].reshape(-1)
+    rows, more = ranked[:, :starts].reshape(-1), ranked[:, starts::2][:, : climbs.besides].reshape(-1)
     own = np.repeat(np.arange(outputs), len(rows) // outputs)
     states, other = taken(at, rows), taken(at, more)
     if also is not None:
@@ -79,7 +93,7 @@ def worst_states(
         states = joined(states, also)
     climb = _Climb(errors, own, states)
     tables = [_along(low, high) for low, high in where.ranges]
-    for _ in range(sweeps):
+    for _ in range(climbs.sweeps):
         for joint in random.permutation(len(tables)):
             climb.move(joint, *tables[joint])
         if len(corners.units) > 1:
@@ -88,7 +102,7 @@ def worst_states(
             climb.take(sizes.reshape(-1)[rows], taken(at, rows))
     best = [np.flatnonzero(own == k)[np.argsort(-climb.reached[own == k], kind="stable")] for k in range(outputs)]
     found = np.array([climb.reached[each[0]] for each in best])
-    return found, joined(taken(climb.states, np.concatenate([each[:kept] for each in best])), other)
+    return found, joined(taken(climb.states, np.concatenate([each[: climbs.kept] for each in best])), other)
 
 
 class _Climb:

@@ -31,7 +31,7 @@ COUNTED = (Kind.ADD, Kind.SUB, Kind.MUL)
 
 
 @dataclass(frozen=True)
-class Move:
+class Rewrite:
     """Value `at` becomes a number, or (`keeps`) one of its two arguments, or `number` times the value `like`."""
 
     at: int
@@ -40,7 +40,7 @@ class Move:
     like: int | None = None
 
 
-Changes = list[tuple[Move, Array]]
+Changes = list[tuple[Rewrite, Array]]
 """Moves, and by how much each changes its value (states,)."""
 
 
@@ -63,26 +63,26 @@ class Graph:
         self.rates = rate_terms(program)
         self.movable = [counted and not angle for counted, angle in zip(self.counted, in_angle)]
 
-    def moves(self, values: Array) -> Changes:
+    def rewrites(self, values: Array) -> Changes:
         """Every move to nothing, to a mean or to an argument."""
         found: Changes = []
         for index, op in enumerate(self.program.ops):
             if not self.movable[index]:
                 continue
             mine = values[index]
-            found.append((Move(index, Fraction(0)), -mine))
+            found.append((Rewrite(index, Fraction(0)), -mine))
             if self.depends[index] is not Dependence.RATES:
                 mean = _short_number(float(mine.mean()))
                 if abs(float(mean)) > 1e-3 * np.abs(mine).max():
-                    found.append((Move(index, mean), float(mean) - mine))
+                    found.append((Rewrite(index, mean), float(mean) - mine))
             for keeps, (kept, left) in enumerate((op.args, op.args[::-1])):
                 if op.kind is Kind.MUL and self.depends[left] is Dependence.RATES:
                     continue
                 sign = -1.0 if op.kind is Kind.SUB and keeps else 1.0
-                found.append((Move(index, keeps=keeps), sign * values[kept] - mine))
+                found.append((Rewrite(index, keeps=keeps), sign * values[kept] - mine))
         return found
 
-    def stand_ins(self, values: Array, slopes: NDArray[np.float32]) -> Changes:
+    def substitutions(self, values: Array, slopes: NDArray[np.float32]) -> Changes:
         """For each value the multiple of an earlier one that is most like it.
 
         Likeness is weighed at some of the states by how the outputs depend on the value there.
@@ -109,7 +109,7 @@ class Graph:
             other = int(alike[best])
             for number in dict.fromkeys((_short_number(factor), Fraction(1 if factor > 0 else -1))):
                 if number:
-                    found.append((Move(index, number, like=other), float(number) * values[other] - values[index]))
+                    found.append((Rewrite(index, number, like=other), float(number) * values[other] - values[index]))
         return found
 
 
@@ -136,7 +136,7 @@ def rate_terms(program: Program) -> list[RateTerms]:
     return found
 
 
-def moved(program: Program, moves: Mapping[int, Move]) -> Program:
+def rewritten(program: Program, moves: Mapping[int, Rewrite]) -> Program:
     """The program after some moves, equal values merged and numbers folded."""
     tracer = Tracer.like(program)
     values = []

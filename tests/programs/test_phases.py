@@ -8,8 +8,8 @@ import sympy
 
 import emdeg
 from emdeg.algebra.expression import Atom, Product, Sum
-from emdeg.approximation.phases import folded, phases
 from emdeg.programs import count
+from emdeg.programs.phases import folded, phases
 from emdeg.programs.values import evaluate
 from emdeg.programs.weights import CYCLES
 

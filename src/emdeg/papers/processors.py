@@ -35,11 +35,6 @@ class Split(Shown):
     def speedup(self) -> float:
         return sum(self.load) / self.span if self.span else 1.0
 
-    @property
-    def balance(self) -> float:
-        """The busiest processor's operations over the mean: 1 is even."""
-        return max(self.load) * self.processors / max(1, sum(self.load))
-
     def data(self) -> dict[str, object]:
         return {
             "processors": self.processors,

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterable
 from enum import Enum, auto
 
-from emdeg.approximation.shortening.moves import Graph, Move
+from emdeg.approximation.shortening.rewrites import Graph, Rewrite
 from emdeg.programs import Dependence, Kind, uses
 
 
@@ -19,7 +19,7 @@ class _Became(Enum):
     NUMBER = auto()
 
 
-class Folding:
+class ConstantPropagation:
     """A program's values after moves, as far as these reach; `saved` operations, and the values that are `gone`."""
 
     def __init__(self, graph: Graph) -> None:
@@ -36,13 +36,13 @@ class Folding:
         self._now: dict[int, int | _Became] = {}
         self._scaled: dict[int, int] = {}
 
-    def of(self, moves: Iterable[Move]) -> tuple[int, set[int]]:
+    def of(self, moves: Iterable[Rewrite]) -> tuple[int, set[int]]:
         """(operations fewer after these moves alone, the values gone with them)."""
         self.clear()
         self.make(moves)
         return self.saved, self.gone
 
-    def make(self, moves: Iterable[Move]) -> None:
+    def make(self, moves: Iterable[Rewrite]) -> None:
         """Makes moves at places where none was made before."""
         made = {move.at: move for move in moves}
         for move in made.values():  # what a value is to become is needed until then
@@ -66,7 +66,7 @@ class Folding:
             if move is not None and move.like is not None:
                 self._drop(move.like)
 
-    def _moved(self, index: int, move: Move) -> int | _Became | None:
+    def _moved(self, index: int, move: Rewrite) -> int | _Became | None:
         """What a value becomes by a move; None where it is still an operation of its own, of another value."""
         if move.like is not None:
             like = self._resolved(move.like)

@@ -1,7 +1,7 @@
-"""A short model's C: proved equal to the model's entries, its error certified; the certificate holds both.
+"""C of approximate models and programs: its error certified; the verification record holds both.
 
-`recheck_short` repeats both: the stored program prints to the artefact and equals the stored entries, and the stored
-error bounds the difference between these and the robot's own entries, derived anew, over the stored box.
+`recheck_approximate` repeats both: the stored program prints to the generated file and equals the stored entries, and
+the stored error bounds the difference between these and the robot's own entries, derived anew, over the stored box.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 from emdeg._version import __version__
 from emdeg.approximation import (
-    ShortProgram,
+    Approximation,
     StatedModel,
-    inverse_dynamics_of,
     read_stated,
     show_again,
     show_program_again,
+    stated_model,
     stated_program,
 )
 from emdeg.codegen.artefact import Artefact, executing, measured_errors
@@ -46,6 +46,7 @@ from emdeg.programs import (
     Rounding,
     check_rounding,
     count,
+    formulas_program,
     from_data,
     function_inputs,
     plain_program,
@@ -62,7 +63,7 @@ FORMULATIONS = ("program of the short model", "M qdd + b [qd qd] + c [qd^2] + g 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What is said about a short program, and how it is shown."""
+    """What is said about an approximate program, and how it is shown."""
 
     robot: Robot
     function: str
@@ -78,7 +79,8 @@ class _Claim:
 
 def _of_model(model: StatedModel, program: Program) -> _Claim:
     """A program equals the model's entries; these differ from the robot's by no more than is stated."""
-    robot, entries = model.short.full.robot, inverse_dynamics_of(model.short)
+    robot = model.full.robot
+    entries = formulas_program(robot, model.entries)
 
     def prove(**options: Any) -> Certificate:
         return verify(program, entries, formulations=FORMULATIONS, grounds=list, **options)
@@ -101,23 +103,20 @@ def _of_program(robot: Robot, program: Program, stated: Mapping[str, Any]) -> _C
     )
 
 
-def make_short_artefact(
-    model: StatedModel, program: Program, *, file: str, command: str = "", seed: int = 0
+def make_approximate_artefact(
+    found: Approximation, program: Program | None = None, *, file: str, command: str = "", seed: int = 0
 ) -> Artefact:
-    """C of a program of a short model, in two rates, with its certificate; `Refuted` where it is another's.
+    """C of an approximate program, at two rates, with the verification record of its error.
 
-    The function has the name of the `file`, as far as C allows.
+    A program that was searched for is recorded with its error against the robot's own function, of which the
+    unoptimized program is verified. One of a model's terms (by default the one that `program` of the approximation
+    gives) is verified to equal these, and their error is recorded; `Refuted` where it is another model's. The function
+    has the name of the `file`, as far as C allows.
     """
-    inputs = function_inputs(model.short.full.robot, ["inverse_dynamics"])
-    return _made(_of_model(model, replace(program, inputs=inputs)), file, command, seed)
-
-
-def make_short_program_artefact(found: ShortProgram, *, file: str, command: str = "", seed: int = 0) -> Artefact:
-    """C of a short program, in two rates, with the certificate of its error against the robot's own function.
-
-    What is proved is the robot's plain program, to which the error refers; the short one is that but for the error.
-    """
-    program = replace(found.program, inputs=function_inputs(found.robot, [found.function]))
+    inputs = function_inputs(found.robot, [found.function])
+    program = replace(program or found.program(), inputs=inputs)
+    if found.approximate is None:
+        return _made(_of_model(stated_model(found), program), file, command, seed)
     return _made(_of_program(found.robot, program, stated_program(found)), file, command, seed)
 
 
@@ -156,7 +155,7 @@ _KEYS = {
 }
 
 
-def recheck_short(text: bytes, certificate: dict[str, Any]) -> Execution:
+def recheck_approximate(text: bytes, certificate: dict[str, Any]) -> Execution:
     """What was executed, after function and error were shown again for the artefact `text`; else NotCertified."""
     try:
         only_known(certificate, _KEYS)

@@ -1,6 +1,6 @@
-"""A robot with fewer inertial parameters whose efforts stay within given errors: a short model that is a robot again.
+"""A robot with fewer inertial parameters whose torques stay within given errors.
 
-The efforts are linear in the base parameters, so what leaving some out does is linear too, and the others move to where
+The torques are linear in the base parameters, so what leaving some out does is linear too, and the others move to where
 they take up most of it. Parameters go one after the other, the one that costs least first. What remains need be no
 body's. Geometry, drives and limits stay as they are.
 """
@@ -15,11 +15,10 @@ from fractions import Fraction
 import numpy as np
 
 from emdeg.algebra import Array, Exact
-from emdeg.approximation.loop_error import LoopError, error_of_parameters
-from emdeg.approximation.program_error import ProgramError
+from emdeg.approximation.loop_error import torque_error
 from emdeg.approximation.shortening import work
+from emdeg.approximation.shortening.adversary import MOTION, Climbs, joined, random_states, worst_states
 from emdeg.approximation.shortening.rates import States
-from emdeg.approximation.shortening.steering import MOTION, joined, random_states, worst_states
 from emdeg.bounds import CertifiedExtremum
 from emdeg.documents import Shown
 from emdeg.dynamics.parameters import Column, base_parameters, base_values, with_base_values
@@ -41,7 +40,7 @@ NOTHING_LEFT_OUT = "no parameter of it can be left out within these errors"
 
 @dataclass(frozen=True)
 class ChangedRobot(Shown):
-    """A robot as a short model of another, with what was changed and how far its efforts can be from that one's."""
+    """A robot as an approximate model of another, what was changed, and how far its torques can be from that one's."""
 
     robot: Robot
     source: Robot
@@ -51,7 +50,7 @@ class ChangedRobot(Shown):
     """The base parameters of the source [SI]."""
     after: tuple[Fraction, ...]
     errors: tuple[CertifiedExtremum, ...]
-    """By joint: the certified largest difference of efforts over the box, and the largest found [N m, N]."""
+    """By joint: the certified largest difference of torques over the box, and the largest found [N m, N]."""
     largest: tuple[float, ...]
     program: Program
     """Its inverse dynamics."""
@@ -98,20 +97,20 @@ def fewer_parameters(
     seed: int = 0,
     until: Callable[[], bool] = lambda: False,
 ) -> ChangedRobot:
-    """The robot with the fewest base parameters found whose efforts are certified within the limits [N m, N].
+    """The robot with the fewest base parameters found whose torques are certified within the limits [N m, N].
 
     `exact`: its inverse dynamics, to which errors refer. RobotError where nothing can be left out, OverBudget where
     `until` says stop before that is certified.
     """
-    search = Leaving(robot, limits, where, seed)
+    search = ParameterElimination(robot, limits, where, seed)
     aim = np.full(len(limits), AIM)
     for _ in range(ATTEMPTS):
         new = search.run(aim)
         made = search.changed(new)
         if made is None:
             break
-        error = search.error(new, exact, made)
-        found, _ = worst_states(error.errors, where, MOTION, search.random, points=100_000, starts=40)
+        error = torque_error(robot, exact, plain_program(made, "inverse_dynamics"), where, new)
+        found, _ = worst_states(error.errors, where, MOTION, search.random, Climbs(points=100_000, starts=40))
         try:
             bounds = error.bounds(found.tolist(), enough=list(limits), until=until)
         except OverBudget:
@@ -128,7 +127,7 @@ def fewer_parameters(
     raise RobotError(NOTHING_LEFT_OUT, body=robot.name)
 
 
-class Leaving:
+class ParameterElimination:
     """Leaving base parameters out at states, the worst that are found joining them.
 
     `limits`: by joint [N m, N]; `rates`: those of the function's inputs that are not zero; `spend` is told the nominal
@@ -172,13 +171,6 @@ class Leaving:
         )
         values = [Exact.of(value) for value in new]
         return with_base_values(self.robot, self.base, values, f"short model of {name}", note)
-
-    def error(self, new: Sequence[Fraction], exact: Program, made: Robot) -> ProgramError | LoopError:
-        """What certifies how far the efforts of the changed robot are from the exact ones."""
-        if self.robot.is_tree:
-            revolute = tuple(joint.kind == "revolute" for joint in self.robot.coordinates)
-            return ProgramError(exact, plain_program(made, "inverse_dynamics"), self.where, revolute)
-        return error_of_parameters(self.robot, exact, plain_program(made, "inverse_dynamics"), new, self.where)
 
     def run(self, aim: Array) -> list[Fraction]:
         """The base parameters after as many were left out as errors within `aim` of the limits bear."""
