@@ -52,7 +52,7 @@ def test_every_export_is_what_its_module_has() -> None:
         assert not exports or dir(package) == package.__all__ == sorted(exports)
 
 
-EXTENSIONS = {"loops", "papers"}
+EXTENSIONS = {"approximation", "kane", "loops", "papers"}
 """Packages beside the core, which use its modules as they are."""
 
 

@@ -91,6 +91,10 @@ class OverBudget(EmdegError, RuntimeError, code="over-budget", exit_code=4):
     """Something is larger than emdeg is willing to read or work on, or a computation grew past its limit."""
 
 
+class LimitReached(OverBudget, code="limit-reached"):
+    """A search has used its limits of nodes or time."""
+
+
 class NotProvable(OverBudget, ValueError, code="not-verifiable"):
     """A program's roots, degree or numbers are more than a proof can follow; says which."""
 

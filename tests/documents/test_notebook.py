@@ -36,7 +36,13 @@ PLAIN = {
     "Dependence",
     "Kind",
     "Tolerances",
-    # what rooms hand each other
+    # what packages hand each other
+    "AddedPart",
+    "Choice",
+    "ExactTransform",
+    "Extract",
+    "JointType",
+    "ParameterGroup",
     "End",
     "Loops",
     "Remarks",
@@ -63,9 +69,6 @@ PLAIN = {
     "Allocation",
     "Constraints",
     "ConstraintsDraft",
-    "ExactTransform",
-    "JointType",
-    "ParameterGroup",
     "Element",
 }
 """Parts of which a program is made, and workers: their own `repr` is enough."""

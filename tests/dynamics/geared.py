@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from emdeg.algebra import Exact, Floats
-from emdeg.dynamics import MechanismKind, led, mechanism_of
+from emdeg.dynamics import MechanismKind, mechanism_of
 from emdeg.dynamics.arrays import checked_arrays
 from emdeg.dynamics.functions import FUNCTIONS, Ways
 from emdeg.dynamics.state import FramedState, Inputs, TreeState
 from emdeg.dynamics.trees import functions as of_trees
-from emdeg.robot import Constraints, ConstraintsDraft, Frame, Kind, Link, Robot, TomlTable, single
+from emdeg.robot import Constraints, ConstraintsDraft, Frame, Kind, Link, Robot, TomlTable
 
 NAME = "geared chain"
 
@@ -51,7 +51,7 @@ class GearDraft(ConstraintsDraft):
 
 
 def read_gear(top: TomlTable, bodies: Sequence[Any]) -> GearDraft:
-    table = single(top, "gear")
+    table = top.subtable("gear")
     assert table is not None
     table.only(("ratio",))
     ratio = table.number("ratio") or Exact.of(0)
@@ -101,7 +101,7 @@ class GearedState(FramedState):
         return ()
 
     def varied(self, rates: Mapping[str, Any], level: int, closing: bool = False) -> GearedState:
-        first = led(self.first, True, rates["q"][0], level) if "q" in rates else self.first
+        first = self.tree.joints[0].lift(self.first, [rates["q"][0]], level) if "q" in rates else self.first
         return replace(self, first=first, **self.varied_arrays(rates, level))
 
 

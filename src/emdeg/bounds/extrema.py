@@ -20,6 +20,7 @@ from emdeg.bounds.ascent import Evaluate, ascend
 from emdeg.bounds.formulas import FormulaVector, Ranges, formula_vector
 from emdeg.bounds.limits import SearchLimits, clock
 from emdeg.bounds.nested import DOUBLE, SINGLE, NestedSupremum, Precision
+from emdeg.errors import LimitReached
 
 GAP = 1e-3
 
@@ -226,10 +227,6 @@ class Combination:
         return first + values[:, 1:].sum(axis=1) + np.asarray(spread, dtype=np.float64).sum(axis=1)
 
 
-class _TimeIsOver(Exception):
-    """The limits of a search are reached."""
-
-
 class _Spending:
     """What proofs have spent of the limits."""
 
@@ -237,11 +234,11 @@ class _Spending:
         self.limits, self.nodes, self.steps, self.end = limits, 0, 0, clock() + limits.seconds
 
     def __call__(self, points: int, values: int) -> None:
-        """Count nodes; raise `_TimeIsOver` beyond the limits."""
+        """Count nodes; raise `LimitReached` beyond the limits."""
         self.nodes += points
         self.steps += 1
         if self.nodes > self.limits.boxes or clock() >= self.end:
-            raise _TimeIsOver
+            raise LimitReached
 
 
 class _Proof:
@@ -320,7 +317,7 @@ def _narrowed(
             spent = spending.nodes - before[0], spending.steps - before[1]
             if room <= asked * 1.0001 and any(x > most for x, most in zip(spent, _SETTINGS.cheap)):
                 break
-    except _TimeIsOver:
+    except LimitReached:
         return bound, True
     return bound, True
 
