@@ -13,9 +13,9 @@ import pytest
 
 import emdeg
 from emdeg.algebra import Angle, Exact
-from emdeg.equations import derive, entry_name, with_symbolic_payload
+from emdeg.equations import derive, entry_name
 from emdeg.errors import NotDerived, OverBudget
-from emdeg.robot import Body, Draft, Drive, Inertia, Payload, Placement, Robot, assemble
+from emdeg.robot import Body, Draft, Drive, Inertia, Payload, Placement, Robot, assemble, with_symbolic_payload
 from emdeg.robot.symbols import symbolize
 from tests.random_robots import random_inertia, random_robot
 

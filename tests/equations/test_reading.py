@@ -11,8 +11,8 @@ import pytest
 import emdeg
 from emdeg.algebra import Angle, Exact
 from emdeg.algebra.expression import atoms_of
-from emdeg.equations import atom_values, derive, with_symbolic_payload
-from emdeg.robot import Payload, Robot
+from emdeg.equations import atom_values, derive
+from emdeg.robot import Payload, Robot, with_symbolic_payload
 from tests.equations import reading
 from tests.equations.test_equations import NUMERIC, two_arms
 from tests.random_robots import random_robot

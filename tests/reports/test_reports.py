@@ -32,9 +32,9 @@ from emdeg.reports.equations_part import equations
 from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.latex import LatexReportWriter
 from emdeg.reports.published import published_counts as published
-from emdeg.reports.scene import scene
+from emdeg.reports.scene import robot_scene
 from emdeg.reports.subject import Subject
-from emdeg.reports.tradeoff import SliderTuning, tradeoff
+from emdeg.reports.tradeoff import SliderTuning, threshold_levels
 from emdeg.simulation.pictures import line_figure
 from tests.algebra.formulas import ALGEBRA
 from tests.asadi_heydari import torques
@@ -107,7 +107,7 @@ def test_code_on_the_page_is_the_proved_artefact(small: Report) -> None:
 @pytest.mark.parametrize("name", ["puma560", "stanford_arm", "ur5e"])
 def test_picture_stands_where_the_mechanics_puts_it(name: str) -> None:
     robot = emdeg.load(name)
-    data = scene(Subject(robot)).data
+    data = robot_scene(Subject(robot)).data
     for q in np.random.default_rng(1).uniform(-1, 1, (5, robot.n)):
         np.testing.assert_allclose(frames_at(dict(data), q), emdeg.link_transforms(robot, q), atol=1e-5)
 
@@ -128,7 +128,7 @@ def test_picture_keeps_the_loops_closed(name: str) -> None:
     """Along the motion every rod keeps its length, and points that a joint holds together stay together."""
     robot = emdeg.load(name)
     subject = Subject(robot)
-    data = scene(subject).data
+    data = robot_scene(subject).data
     assert robot.loops is not None
     expected = [float(rod.length) for rod in robot.loops.rods] + [0.0] * len(robot.loops.closures)
     for q in subject.tree_motion[::20]:
@@ -150,7 +150,7 @@ def test_slider_errors_hold_on_random_states(limits: dict[str, int]) -> None:
     robot = emdeg.load("scara")
     subject = Subject(robot)
     full = lumped_model(robot)
-    found = tradeoff(subject, full, tuning)
+    found = threshold_levels(subject, full, tuning)
     random = np.random.default_rng(0)
     q, qd, qdd = subject.where.sample_states(20_000, random)
     tau = emdeg.inverse_dynamics(robot, q, qd, qdd)
@@ -169,7 +169,7 @@ def test_the_curve_shows_every_level_that_errs(monkeypatch: pytest.MonkeyPatch) 
     """Operations against certified error: the slider's levels are its places, the exact program a line."""
     monkeypatch.setattr("emdeg.reports.counts_part.QUOTED", 0.1)
     subject = Subject(emdeg.load("scara"))
-    levels = tradeoff(subject, lumped_model(subject.robot), SliderTuning((0.003, 0.1)))
+    levels = threshold_levels(subject, lumped_model(subject.robot), SliderTuning((0.003, 0.1)))
     found = counts(subject, levels, "scara")
     written = html.HtmlReportWriter().section(found.section)
     erring = [one for one in levels.levels if max(one.certified, default=0.0)]

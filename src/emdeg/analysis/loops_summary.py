@@ -16,12 +16,12 @@ from emdeg.analysis.overview import Analysis
 from emdeg.loops import ready, weak_loops
 from emdeg.robot import Robot, Workspace, joint_number, workspace
 
-PARTS = ("workspace", "singularities", "inertia")
+LOOP_PARTS = ("workspace", "singularities", "inertia")
 
 
 def parts_of(robot: Robot) -> tuple[str, ...]:
     """The parts an analysis of a mechanism with closed loops may have."""
-    return PARTS
+    return LOOP_PARTS
 
 
 def analysed(
@@ -52,7 +52,7 @@ def analysed(
 def loops_study(
     robot: Robot,
     ranges: Mapping[str, Sequence[float]] | None = None,
-    parts: Sequence[str] = PARTS,
+    parts: Sequence[str] = LOOP_PARTS,
     *,
     over: tuple[int, int] | None = None,
     samples: int | None = None,

@@ -251,3 +251,8 @@ def _at_zero_rates(program: Program, function: str) -> Program:
         else:
             inputs[group.name] = [tracer.number(0)] * group.size
     return prune(tracer.program(function, {OUTPUTS[function]: included(tracer, program, inputs)[0]}))
+
+
+Abbreviated = ShortProgram = Approximation
+SHORT_FUNCTIONS = APPROXIMATED
+"""The names of 0.2."""

@@ -8,27 +8,6 @@
 (-5.0, 5.0, True)
 """
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.bounds.enclosures import Boxes, Enclosure
-    from emdeg.bounds.extrema import (
-        CertifiedExtremum,
-        Extremes,
-        attained_ratio,
-        extreme,
-        extremes,
-        largest,
-        largest_magnitude,
-        largest_ratio,
-    )
-    from emdeg.bounds.formulas import FormulaVector, Range, Variable, basis, formula_vector, joint_variable
-    from emdeg.bounds.grids import Supremum, supremum
-    from emdeg.bounds.interpolation import interpolated, node_states, trimmed
-    from emdeg.bounds.limits import SearchLimits, cancelled, clock
-    from emdeg.bounds.nested import NestedSupremum
-    from emdeg.bounds.subdivision import BoxValues, largest_values
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

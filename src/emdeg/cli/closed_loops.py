@@ -13,7 +13,6 @@ from emdeg.cli.evaluate import read_state
 from emdeg.cli.progress import working
 from emdeg.documents import WRITERS, sections_data
 from emdeg.dynamics import kind_of
-from emdeg.equations import symbolize
 from emdeg.errors import RobotError
 from emdeg.loops import loops_of, mode, ready
 from emdeg.loops.equations import (
@@ -27,7 +26,7 @@ from emdeg.loops.equations import (
 )
 from emdeg.programs import Effort
 from emdeg.reports import number
-from emdeg.robot import Robot, Workspace
+from emdeg.robot import Robot, Workspace, symbolize
 
 
 def derive(

@@ -14,9 +14,9 @@ from emdeg.algebra import DEFAULT_MAX_TERMS
 from emdeg.cli.common import INTERRUPTED, Json, UsageError, as_json, refuse, say, write_new
 from emdeg.cli.progress import working
 from emdeg.documents import WRITERS
-from emdeg.equations import DEFAULT_PARTS, NEEDS, PARTS, document, model_data, with_symbolic_payload
+from emdeg.equations import DEFAULT_PARTS, NEEDS, PARTS, document, model_data
 from emdeg.equations import derive as derive_
-from emdeg.robot import Robot, by_kind
+from emdeg.robot import Robot, by_kind, with_symbolic_payload
 
 DEFAULT = ",".join(DEFAULT_PARTS)
 Format = Literal["text", "latex", "mathml", "markdown", "json", "sympy"]

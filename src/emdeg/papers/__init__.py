@@ -1,12 +1,5 @@
 """The papers' historical formulations, validation of published models, and bench measurement."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.papers.processors import Split, split
-    from emdeg.papers.rates import Multirate, holding_error, multirate
-    from emdeg.papers.tables import general_recursion, reduction_tables, totals
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

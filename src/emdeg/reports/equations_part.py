@@ -28,7 +28,7 @@ from emdeg.equations.reading import ABBREVIATIONS, CompactEntry
 from emdeg.errors import OverBudget
 from emdeg.reports.items import ShadedEntries, ShadedEntry, ShadedTerm, Slider
 from emdeg.reports.subject import Subject
-from emdeg.reports.tradeoff import MOST_TERMS, TUNING, SliderTuning, Tradeoff, sampled_sizes, tradeoff
+from emdeg.reports.tradeoff import MOST_TERMS, TUNING, SliderTuning, Tradeoff, sampled_sizes, threshold_levels
 from emdeg.robot import by_kind
 
 TITLES = {
@@ -108,7 +108,7 @@ def equations(subject: Subject, command: str, levels: bool = True, *, tuning: Sl
             _section(subject, lumped, compact(lumped), None, None, command), None, len(lumped.constants)
         )
     full = lumped_model(model if model.general else subject.robot)
-    found = tradeoff(subject, full, tuning) if levels else Tradeoff((), {}, sampled_sizes(subject, full), ())
+    found = threshold_levels(subject, full, tuning) if levels else Tradeoff((), {}, sampled_sizes(subject, full), ())
     section = _section(subject, full.lumped, compact(full.lumped), found, full, command, levels)
     return EquationsFound(section, found, len(full.lumped.constants), full)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from emdeg.documents import Facts, Folded, Item, Note, Paragraph, Section, Table
 from emdeg.reports import robot_tables as tables
 from emdeg.reports.robot_tables import number
-from emdeg.reports.scene import scene
+from emdeg.reports.scene import robot_scene
 from emdeg.reports.subject import LENGTH, Subject
 from emdeg.robot import BASE, Robot, by_kind
 
@@ -19,7 +19,7 @@ FEW_NOTES, MOST_NOTES = 3, 200
 def robot_section(subject: Subject, module: str = "") -> Section:
     """The section; `module` computes the numbers at a configuration on the page (`code_part.page_programs`)."""
     robot = subject.robot
-    items: list[Item] = [scene(subject, module)]
+    items: list[Item] = [robot_scene(subject, module)]
     if subject.symbolic:
         items.append(Note(f"Lengths and angles that are symbols are drawn as {float(LENGTH):g} m and rad."))
     items.append(Facts(_facts(robot)))

@@ -25,7 +25,7 @@ AZIMUTH, ELEVATION = 0.9, 0.42
 DIGITS = 6
 
 
-def scene(subject: Subject, module: str = "") -> Scene:
+def robot_scene(subject: Subject, module: str = "") -> Scene:
     """The scene of a robot; symbols are drawn with a number, which the caption says."""
     robot = subject.drawable
     tree = robot.open_tree

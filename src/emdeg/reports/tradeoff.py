@@ -72,7 +72,7 @@ class Tradeoff:
     """By joint: the largest effort found over the box."""
 
 
-def tradeoff(subject: Subject, full: LumpedModel, tuning: SliderTuning = TUNING) -> Tradeoff:
+def threshold_levels(subject: Subject, full: LumpedModel, tuning: SliderTuning = TUNING) -> Tradeoff:
     """Approximate models of a robot; beyond so many terms, the terms' sizes on random configurations alone."""
     if len(full.functions) > MOST_TERMS:
         return Tradeoff((), {}, sampled_sizes(subject, full), ())

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from emdeg.algebra import Angle, Exact
-from emdeg.robot.kinds import TREE
+from emdeg.robot.kinds import TREE_KIND
 
 if TYPE_CHECKING:
     from emdeg.robot.model import Frame, Link, Pose, Robot
@@ -30,7 +30,7 @@ class NamedBody(Protocol):
 class Constraints:
     """No constraints: every joint of the tree is a coordinate and has a motor."""
 
-    kind: ClassVar[str] = TREE
+    kind: ClassVar[str] = TREE_KIND
     """The registered name of the kind of mechanism that a robot with these constraints is."""
 
     def independent(self, n: int) -> tuple[int, ...]:

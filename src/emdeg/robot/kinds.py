@@ -22,7 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 X = TypeVar("X")
 
-TREE = "tree"
+TREE_KIND = "tree"
 """The kind of robots without constraints: chains and trees."""
 
 Reference = Any
@@ -147,4 +147,4 @@ def with_option(robot: Robot, name: str, text: str) -> Robot:
 REPLACEABLE: set[str] = set()
 """The places of all functions decorated with `by_kind` that were imported so far."""
 
-register_kind(Kind(TREE, "emdeg.dynamics.state:TREE"))
+register_kind(Kind(TREE_KIND, "emdeg.dynamics.state:TREE"))

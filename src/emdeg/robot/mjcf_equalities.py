@@ -16,7 +16,7 @@ from emdeg.robot.mjcf_extract import Extract
 from emdeg.robot.normal_form import Body
 from emdeg.robot.transform import ExactTransform, Rotation
 
-JOINT = 2
+TIED_JOINT = 2
 """MuJoCo's number of the constraints that tie a joint to another one."""
 
 Turned = Callable[[Any, str], Rotation]
@@ -37,7 +37,7 @@ def tied_joints(m: Any, wanted: Extract) -> dict[str, Finding]:
     """Joint -> why it cannot move by itself: an equality constraint ties it to another or holds it."""
     found: dict[str, Finding] = {}
     for e in np.flatnonzero(m.eq_active0):
-        if int(m.eq_type[e]) != JOINT:
+        if int(m.eq_type[e]) != TIED_JOINT:
             continue
         name, other = m.joint(int(m.eq_obj1id[e])).name, int(m.eq_obj2id[e])
         held = float(m.eq_data[e][0] + m.qpos0[m.jnt_qposadr[m.eq_obj1id[e]]])

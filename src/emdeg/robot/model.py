@@ -16,7 +16,7 @@ from emdeg.algebra import NO_ANGLE, ONE, ZERO, Angle, Exact
 from emdeg.documents import Shown, table
 from emdeg.robot.constraints import Constraints
 from emdeg.robot.joint_types import JointType, joint_type
-from emdeg.robot.kinds import TREE
+from emdeg.robot.kinds import TREE_KIND
 
 Vector = tuple[Exact, Exact, Exact]
 Angles = tuple[Angle, Angle, Angle]
@@ -333,7 +333,7 @@ class Robot:
     @property
     def is_tree(self) -> bool:
         """Whether the links alone are the machine: every joint is a coordinate and driven."""
-        return self.constraints.kind == TREE
+        return self.constraints.kind == TREE_KIND
 
     @property
     def hidden(self) -> tuple[int, ...]:

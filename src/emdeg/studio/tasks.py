@@ -29,7 +29,7 @@ from emdeg.reports import (
     robot_scene,
     robot_tables,
     slider_levels,
-    thresholds,
+    threshold_levels,
 )
 from emdeg.robot import Robot, by_kind, letter_paths, load, load_text, to_toml
 from emdeg.studio import units
@@ -252,7 +252,7 @@ def slider_positions(subject: Subject) -> Data:
     first = equations(subject, subject.robot.name, levels=False)
     if first.full is None or len(first.full.functions) > MOST_TERMS:
         raise BadRequest(f"its equations have more than {MOST_TERMS} terms: emdeg abbreviate shortens them")
-    found = thresholds(subject, first.full)
+    found = threshold_levels(subject, first.full)
     goes = [found.goes.get((one.entry.name, one.term.constant)) for one in terms_of([first.section])]
     return {"levels": slider_levels(subject, found), "goes": goes}
 

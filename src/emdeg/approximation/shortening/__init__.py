@@ -1,10 +1,5 @@
 """The search for approximate programs: operations left out of exact ones, what remains tuned to states."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.approximation.shortening.search import ProgramSearch, SearchTuning
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,10 +1,5 @@
 """Fortran 2008, the language of EMDEG's own output: a module of pure subroutines."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.codegen.fortran.printer import emit_fortran
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

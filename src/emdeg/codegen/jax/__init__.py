@@ -1,10 +1,5 @@
 """JAX: the NumPy target's function over jax.numpy; jit, vmap and grad apply to it."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.codegen.jax.printer import emit_jax
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,10 +1,5 @@
 """NumPy: a function on arrays whose last axis runs over joints, leading axes over states."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.codegen.numpy.printer import emit_numpy
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,10 +1,5 @@
 """Plain Python: a function on sequences of floats, no library but math."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.codegen.python.printer import emit_python
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,10 +1,5 @@
 """Rust: functions on slices that need nothing but `core`, sines and roots included."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.codegen.rust.printer import emit_rust, rust_crate
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

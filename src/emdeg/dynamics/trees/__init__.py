@@ -1,11 +1,5 @@
 """Chains and trees: their state, and their functions by every formulation."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.dynamics.state import tree_state
-    from emdeg.dynamics.trees.functions import applied_torques, elements_by
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,13 +1,5 @@
 """Mechanisms with closed loops in formulas."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.loops.equations.blocks import LoopModel, derive_loops
-    from emdeg.loops.equations.expanded import EXPANDED_PARTS, Expanded, expand_loops, expanded_document
-    from emdeg.loops.equations.sections import LOOP_PARTS, default_parts, loop_document
-    from emdeg.loops.equations.symbols import rate_of
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

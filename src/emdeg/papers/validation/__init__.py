@@ -1,12 +1,5 @@
 """Published models validated: their file, what its expressions mean, their errors, certified over the workspace."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.papers.validation.comparison import judge, judged_workspace
-    from emdeg.papers.validation.file import PrintedModel, read_printed
-    from emdeg.papers.validation.verdict import Judgement, Verdict
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

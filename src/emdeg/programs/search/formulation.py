@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from emdeg.dynamics import mechanism_of
+from emdeg.dynamics import mechanism_of, tree_state
 from emdeg.dynamics.formulations import MOMENTS
 from emdeg.dynamics.functions import CATALOGUE, ways_of
-from emdeg.dynamics.trees import tree_state
 from emdeg.dynamics.variants import (
     SPLITS,
     Joints,

@@ -1,12 +1,5 @@
 """Motions to look at: figures over time, stick figures that move."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.simulation.pictures.figures import figure_bytes
-    from emdeg.simulation.pictures.skeleton import Stroke, joined, line_figure
-    from emdeg.simulation.pictures.stick_figures import KINDS, animation
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,11 +1,5 @@
 """Scenarios: files that say what a robot shall do, read, carried out, and what came of them. Some come with emdeg."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from emdeg._exports import on_demand
-
-if TYPE_CHECKING:
-    from emdeg.simulation.scenarios.outcome import Outcome, perform, summary, table
-    from emdeg.simulation.scenarios.scenario import Scenario, load_scenario, load_trajectory, scenario_names
-
-on_demand(globals())
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

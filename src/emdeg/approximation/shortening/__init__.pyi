@@ -1,0 +1,2 @@
+from .search import ProgramSearch as ProgramSearch
+from .search import SearchTuning as SearchTuning

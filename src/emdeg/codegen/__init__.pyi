@@ -1,0 +1,17 @@
+from .approximate import make_approximate_artefact as make_approximate_artefact
+from .artefact import Artefact as Artefact
+from .artefact import Request as Request
+from .artefact import make_artefact as make_artefact
+from .infix import Language as Language
+from .infix import Summand as Summand
+from .infix import identifier as identifier
+from .infix import listings as listings
+from .targets import TARGETS as TARGETS
+from .targets import Target as Target
+from .verbs import CERTIFICATE as CERTIFICATE
+from .verbs import generate as generate
+from .verbs import may_replace as may_replace
+from .verbs import namesakes as namesakes
+from .verbs import verify as verify
+from .verbs import write as write
+from .verbs import write_files as write_files

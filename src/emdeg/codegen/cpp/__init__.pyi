@@ -1,0 +1,1 @@
+from .printer import emit_cpp as emit_cpp

@@ -1,0 +1,1 @@
+from .printer import emit_fortran as emit_fortran

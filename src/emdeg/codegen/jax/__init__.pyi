@@ -1,0 +1,1 @@
+from .printer import emit_jax as emit_jax

@@ -1,0 +1,1 @@
+from .printer import emit_js as emit_js

@@ -1,0 +1,1 @@
+from .printer import emit_numpy as emit_numpy

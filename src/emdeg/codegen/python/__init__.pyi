@@ -1,0 +1,1 @@
+from .printer import emit_python as emit_python

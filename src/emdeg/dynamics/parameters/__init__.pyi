@@ -1,0 +1,16 @@
+from .base import BaseParameters as BaseParameters
+from .base import Column as Column
+from .base import ParameterRelation as ParameterRelation
+from .base import base_parameters as base_parameters
+from .base import base_values as base_values
+from .base import bodies_of as bodies_of
+from .base import combination_text as combination_text
+from .base import parameters as parameters
+from .base import regrouped as regrouped
+from .base import regrouped_mechanism as regrouped_mechanism
+from .base import with_base_values as with_base_values
+from .regressor import COLUMNS as COLUMNS
+from .symbolic_regressor import Regressor as Regressor
+from .symbolic_regressor import regressor_formulas as regressor_formulas
+from .varied import VariedRobot as VariedRobot
+from .varied import value_of as value_of

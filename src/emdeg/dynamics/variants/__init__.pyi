@@ -1,0 +1,10 @@
+from .regrouping import SPLITS as SPLITS
+from .regrouping import Axial as Axial
+from .regrouping import Joints as Joints
+from .regrouping import drives_in_links as drives_in_links
+from .regrouping import inertia_handed_inwards as inertia_handed_inwards
+from .regrouping import slide_choices as slide_choices
+from .regrouping import turn_back_choices as turn_back_choices
+from .variation import Variation as Variation
+from .variation import no_variation as no_variation
+from .variation import varied as varied

@@ -1,0 +1,15 @@
+from .compact_form import ABBREVIATIONS as ABBREVIATIONS
+from .compact_form import Compact as Compact
+from .compact_form import CompactEntry as CompactEntry
+from .compact_form import abbreviated as abbreviated
+from .compact_form import atom_values as atom_values
+from .compact_form import compact as compact
+from .compact_form import in_parameters as in_parameters
+from .hierarchical_form import Hierarchy as Hierarchy
+from .hierarchical_form import hierarchy as hierarchy
+from .lumped import Constant as Constant
+from .lumped import Lumped as Lumped
+from .lumped import indices as indices
+from .lumped import lump as lump
+from .lumped import own_letter as own_letter
+from .tolerances import widened as widened

@@ -1,0 +1,10 @@
+from .blocks import LoopModel as LoopModel
+from .blocks import derive_loops as derive_loops
+from .expanded import EXPANDED_PARTS as EXPANDED_PARTS
+from .expanded import Expanded as Expanded
+from .expanded import expand_loops as expand_loops
+from .expanded import expanded_document as expanded_document
+from .sections import LOOP_PARTS as LOOP_PARTS
+from .sections import default_parts as default_parts
+from .sections import loop_document as loop_document
+from .symbols import rate_of as rate_of

@@ -1,0 +1,14 @@
+from .bodies import central as central
+from .bodies import place as place
+from .campaign import Campaign as Campaign
+from .campaign import Reading as Reading
+from .campaign import read_campaign as read_campaign
+from .formulas import Measured as Measured
+from .measuring import CampaignOutcome as CampaignOutcome
+from .measuring import MeasuredFigure as MeasuredFigure
+from .measuring import measure as measure
+from .measuring import nine_digits as nine_digits
+from .measuring import with_inertia as with_inertia
+from .template import CAMPAIGN as CAMPAIGN
+from .trials import Trial as Trial
+from .trials import run_trials as run_trials

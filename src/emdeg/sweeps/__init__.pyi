@@ -1,0 +1,14 @@
+from .cluster import cluster_map as cluster_map
+from .cluster import scheduler_address as scheduler_address
+from .plan import Plan as Plan
+from .read import read_study as read_study
+from .run import Results as Results
+from .run import plan_of_results as plan_of_results
+from .run import planned as planned
+from .run import sweep as sweep
+from .study import Compute as Compute
+from .study import NamedRanges as NamedRanges
+from .study import StatedTolerances as StatedTolerances
+from .study import States as States
+from .study import Study as Study
+from .study import Vary as Vary
