@@ -9,6 +9,7 @@ from .approximation import Abbreviated as Abbreviated
 from .approximation import Approximation as Approximation
 from .approximation import SearchOptions as SearchOptions
 from .approximation import ShortProgram as ShortProgram
+from .closed_loops import lumped_approximation as lumped_approximation
 from .limits import friction_limits as friction_limits
 from .limits import rule_limits as rule_limits
 from .limits import tolerance_limits as tolerance_limits
@@ -26,7 +27,6 @@ from .row_error import largest_torques as largest_torques
 from .row_error import row as row
 from .shortening.rates import of_rates as of_rates
 from .shortening.rates import unit_rates as unit_rates
-from .shortest_program import lumped_approximation as lumped_approximation
 from .shortest_program import shortest as shortest
 from .shortest_program import shortest_within_each as shortest_within_each
 from .significance import JOINT_SIGNIFICANCE as JOINT_SIGNIFICANCE

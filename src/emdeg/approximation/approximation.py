@@ -154,7 +154,7 @@ class Approximation(Brief):
     @property
     def names(self) -> tuple[str, ...]:
         """The outputs' names: the joints', or two of them for an entry of a matrix."""
-        joints = [joint.name for joint in (self.robot.coordinates if self.robot.is_tree else self.robot.driven)]
+        joints = [joint.name for joint in self.robot.driven]
         if len(self.errors) == len(joints):
             return tuple(joints)
         return tuple(f"{one}, {other}" for one in joints for other in joints)

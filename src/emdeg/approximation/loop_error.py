@@ -39,7 +39,7 @@ from emdeg.programs import (
     prune,
     verify,
 )
-from emdeg.robot import Robot, Workspace
+from emdeg.robot import Robot, Workspace, by_kind
 from emdeg.runtime import compile
 
 MARGIN = 0.02
@@ -209,17 +209,26 @@ def _goal(found: float, enough: float) -> float:
     return max(CLOSE * found, min(enough, max(FAR * found, SMALL * enough)))
 
 
+@by_kind
 def torque_error(
     robot: Robot, exact: Program, whole: Program, where: Workspace, values: Sequence[Fraction]
 ) -> ProgramError | LoopError:
     """What certifies how far a program of a robot's torques is from the exact one.
 
-    That of a closed-loop mechanism is verified to be the one with the base parameters `values`. Where everything is a
-    polynomial of sines and cosines, as parallelograms leave it, errors are bounded as those of trees.
+    `values` are the base parameters that the program has, where other parameters are what makes it approximate.
+    """
+    return ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
+
+
+def mechanism_torque_error(
+    robot: Robot, exact: Program, whole: Program, where: Workspace, values: Sequence[Fraction]
+) -> ProgramError | LoopError:
+    """The same of a closed-loop mechanism: the program is verified to be the one with the base parameters `values`.
+
+    Where everything is a polynomial of sines and cosines, as parallelograms leave it, errors are bounded as those of
+    trees.
     """
     by_nodes = ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
-    if robot.is_tree:
-        return by_nodes
     base = base_parameters(robot)
     known = [value.number for value in base_values(robot, base)]
     change = change_of_efforts(robot, base, [new - old for new, old in zip(values, known, strict=True)])

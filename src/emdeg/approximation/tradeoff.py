@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from emdeg.approximation.approximation import Approximation
+from emdeg.approximation.closed_loops import lumped_approximation
 from emdeg.approximation.row_error import certified_errors, largest_torques
-from emdeg.approximation.shortest_program import lumped_approximation, shortest_within_each
+from emdeg.approximation.shortest_program import shortest_within_each
 from emdeg.approximation.significance import significant
 from emdeg.bounds import CertifiedExtremum
 from emdeg.documents import COLOURS, Shown, new_figure

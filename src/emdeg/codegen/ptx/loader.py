@@ -17,11 +17,11 @@ _SOURCES = ("driver.py", "kernel_file.py")
 _THREADS = re.compile(r"\.reqntid (\d+), 1, 1")
 _ERROR = '''
 class DeviceError(RuntimeError):
-    """A GPU cannot be used, or its driver refused a call; `code` is the driver's number."""
+    """A GPU cannot be used, or its driver rejected a call; `driver_code` is the driver's number."""
 
-    def __init__(self, message: str, code: int | None = None) -> None:
+    def __init__(self, message: str, driver_code: int | None = None) -> None:
         super().__init__(message)
-        self.code = code
+        self.driver_code = driver_code
 '''
 
 
