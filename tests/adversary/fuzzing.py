@@ -21,10 +21,10 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import emdeg
-from emdeg.approximation import Approximation
+from emdeg.approximation import Approximation, make_approximate_artefact
+from emdeg.approximation.code import recheck_approximate
 from emdeg.bounds import CertifiedExtremum
-from emdeg.codegen import Artefact, generate, make_approximate_artefact
-from emdeg.codegen.approximate import recheck_approximate
+from emdeg.codegen import Artefact, generate
 from emdeg.codegen.rechecking import recheck
 from emdeg.equations.json_form import from_json, to_json
 from emdeg.errors import EmdegError

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import emdeg
-from emdeg.approximation import Approximation
+from emdeg.approximation import Approximation, make_approximate_artefact
+from emdeg.approximation.code import recheck_approximate
 from emdeg.bounds import CertifiedExtremum
-from emdeg.codegen import make_approximate_artefact, verify
-from emdeg.codegen.approximate import recheck_approximate
+from emdeg.codegen import verify
 from emdeg.codegen.c import COptions, emit_c
 from emdeg.codegen.fmu import recheck_fmu
 from emdeg.codegen.verbs import CERTIFICATE

@@ -10,6 +10,7 @@ from .approximation import Approximation as Approximation
 from .approximation import SearchOptions as SearchOptions
 from .approximation import ShortProgram as ShortProgram
 from .closed_loops import lumped_approximation as lumped_approximation
+from .code import make_approximate_artefact as make_approximate_artefact
 from .limits import friction_limits as friction_limits
 from .limits import rule_limits as rule_limits
 from .limits import tolerance_limits as tolerance_limits

@@ -1,4 +1,3 @@
-from .approximate import make_approximate_artefact as make_approximate_artefact
 from .artefact import Artefact as Artefact
 from .artefact import Request as Request
 from .artefact import make_artefact as make_artefact

@@ -43,7 +43,7 @@ from emdeg.programs import (
     slopes_on_file,
     verify_program,
 )
-from emdeg.robot import SUFFIXES, Robot, RobotLike, as_robot, library_names
+from emdeg.robot import SUFFIXES, Robot, RobotLike, additions, as_robot, library_names, resolved
 
 LONGEST_NAME = 160
 """Of a function: its file's and certificate's names must still be ones that a file system takes."""
@@ -424,12 +424,10 @@ def recheck_file(path: Path) -> tuple[dict[str, Any], Execution]:
         certificate = json.loads(said, object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise NotCertified(f"the certificate is damaged: {beside.name} is no JSON") from None
-    if isinstance(certificate, dict) and "short" in certificate:
-        # Whoever writes code needs nothing of what shortens it, a fourth of what would be imported.
-        from emdeg.codegen.approximate import recheck_approximate
-
-        same_format(certificate)
-        return certificate, recheck_approximate(text, certificate)
+    for key, recheck_record in (row for rows in additions("records") for row in resolved(rows)):
+        if isinstance(certificate, dict) and key in certificate:
+            same_format(certificate)
+            return certificate, resolved(recheck_record)(text, certificate)
     if isinstance(certificate, dict) and LIBRARY in certificate:
         same_format(certificate)
         return certificate, recheck_library(path, certificate, recheck_file, _read)

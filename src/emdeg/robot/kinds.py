@@ -75,7 +75,10 @@ def registered(kind: Kind) -> Iterator[Kind]:
 
 
 def register_addition(table: str, rows: Reference) -> None:
-    """Add rows to a table of the core: "formulations" of functions, or "parts" of a derivation."""
+    """Add rows to a table of the core: "formulations" of functions, "parts" of a derivation, or "records" of code.
+
+    A row of "records" is (key of a verification record, function that repeats the verification of (text, record)).
+    """
     _ADDITIONS[table] = (*additions(table), rows)
 
 

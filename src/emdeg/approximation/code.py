@@ -14,8 +14,8 @@ from secrets import randbits
 from typing import Any
 
 from emdeg._version import __version__
-from emdeg.approximation import (
-    Approximation,
+from emdeg.approximation.approximation import Approximation
+from emdeg.approximation.statement import (
     StatedModel,
     read_stated,
     show_again,

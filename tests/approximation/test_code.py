@@ -11,8 +11,9 @@ import subprocess
 import pytest
 
 import emdeg
-from emdeg.codegen import identifier, make_approximate_artefact, write
-from emdeg.codegen.approximate import recheck_approximate
+from emdeg.approximation import make_approximate_artefact
+from emdeg.approximation.code import recheck_approximate
+from emdeg.codegen import identifier, write
 from emdeg.errors import NotCertified, Refuted
 from tests.emitted import STRICT
 
