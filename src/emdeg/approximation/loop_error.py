@@ -25,7 +25,7 @@ from emdeg.approximation.row_error import CornerReach, TorqueRow, torque_row
 from emdeg.approximation.shortening.rates import States, of_rates, unit_rates
 from emdeg.bounds import Boxes, BoxValues, CertifiedExtremum, Enclosure, FormulaVector, SearchLimits, largest_values
 from emdeg.dynamics.parameters import BaseParameters, base_parameters, base_values, with_base_values
-from emdeg.errors import OverBudget, RobotError
+from emdeg.errors import OverBudget, Refuted, RobotError
 from emdeg.programs import (
     ARITHMETIC,
     Dependence,
@@ -231,6 +231,8 @@ def mechanism_torque_error(
     by_nodes = ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
     base = base_parameters(robot)
     known = [value.number for value in base_values(robot, base)]
+    if len(values) != len(known):
+        raise Refuted(f"{len(values)} base parameters are stated of {len(known)}")
     change = change_of_efforts(robot, base, [new - old for new, old in zip(values, known, strict=True)])
     need_sum(whole, exact, change)
     closure = plain_program(robot, "closure")

@@ -18,6 +18,7 @@ from emdeg.approximation.approximation import Approximation
 from emdeg.approximation.loop_error import LoopError, torque_error
 from emdeg.approximation.program_error import TORQUE_DEGREES, ProgramError, written_rates
 from emdeg.approximation.row_error import differences, largest_error, largest_torques, row
+from emdeg.approximation.shortest_program import approximated
 from emdeg.bounds import clock
 from emdeg.documents import terms_data
 from emdeg.equations import LumpedModel, formula, lumped_model
@@ -159,10 +160,10 @@ def show_program_again(robot: Robot, program: Program, given: Mapping[str, Any])
 def _error(
     robot: Robot, exact: Program, program: Program, where: Workspace, given: Mapping[str, Any]
 ) -> ProgramError | LoopError:
-    """What certifies the errors; of a mechanism with loops, after the program is proved to be of the parameters."""
-    stated = () if robot.is_tree else [Fraction(str(x)) for x in given["base_parameters"]]
-    if not robot.is_tree and str(given["function"]) != "inverse_dynamics":
-        raise NotCertified("short programs of a mechanism are of its inverse dynamics")
+    """What certifies the errors, after the program is verified to be of the stated parameters if there are any."""
+    stated = [Fraction(str(x)) for x in given.get("base_parameters", ())]
+    if str(given["function"]) not in approximated(robot):
+        raise NotCertified(f"approximate programs of this robot are of {', '.join(approximated(robot))}")
     try:
         return torque_error(robot, exact, program, where, stated)
     except Refuted as problem:
