@@ -17,19 +17,19 @@ import lazy_loader
 def attach(package: str, filename: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """The `__getattr__`, `__dir__` and `__all__` of a package with a stub and the functions of the registry."""
     from_stub, listed, names = lazy_loader.attach_stub(package, filename)
+    exported = frozenset(names)
 
     def look_up(name: str) -> Any:
-        try:
+        if name in exported:
             return from_stub(name)
-        except AttributeError:
-            if name.startswith("_") or find_spec(f"{package}.{name}") is not None:
-                raise
+        function = None
+        if not name.startswith("_") and find_spec(f"{package}.{name}") is None:  # a module is imported by itself
             from emdeg.dynamics.functions import numeric_function
 
             function = numeric_function(name)
-            if function is None:
-                raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
-            setattr(sys.modules[package], name, function)
-            return function
+        if function is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        setattr(sys.modules[package], name, function)
+        return function
 
     return look_up, listed, names
