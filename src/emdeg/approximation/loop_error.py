@@ -217,7 +217,7 @@ def torque_error(
 
     `values` are the base parameters that the program has, where other parameters are what makes it approximate.
     """
-    return ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
+    return _bounded_by_nodes(robot, exact, whole, where)
 
 
 def mechanism_torque_error(
@@ -228,7 +228,6 @@ def mechanism_torque_error(
     Where everything is a polynomial of sines and cosines, as parallelograms leave it, errors are bounded as those of
     trees.
     """
-    by_nodes = ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))
     base = base_parameters(robot)
     known = [value.number for value in base_values(robot, base)]
     if len(values) != len(known):
@@ -240,5 +239,9 @@ def mechanism_torque_error(
     margins = [ref.sign * fixed[ref.value] for ref in closure.outputs[0].entries if ref.value in fixed]
     always = len(margins) == len(closure.outputs[0].entries) and all(margin >= MARGIN for margin in margins)
     if always and all(op.kind in POLYNOMIAL for one in (exact, whole) for op in one.ops):
-        return by_nodes
+        return _bounded_by_nodes(robot, exact, whole, where)
     return LoopError(robot, change, where)
+
+
+def _bounded_by_nodes(robot: Robot, exact: Program, whole: Program, where: Workspace) -> ProgramError:
+    return ProgramError(exact, whole, where, tuple(joint.kind == "revolute" for joint in robot.coordinates))

@@ -253,11 +253,6 @@ def joint_positions(mech: Mechanism, entry: Entry, circle: Circle) -> list[Posit
     return [of(joint, places) for joint, places in zip(mech.joints, mech.coordinates)]
 
 
-def joint_conditions(mech: Mechanism, position: Sequence[Position]) -> list[Scalar]:
-    """What is zero wherever the joints are: s^2 + c^2 - 1 of every revolute joint, and the like of others."""
-    return [value for joint, at in zip(mech.joints, position) for value in joint.conditions(at, mech.one)]
-
-
 def positions_at_zero(mech: Mechanism) -> list[Position]:
     """Every joint's position where no joint displaces its link."""
     return [joint.at_zero(mech.zero, mech.one) for joint in mech.joints]

@@ -270,12 +270,14 @@ def _rows(link: Linkage, loop: Bar | Meeting, world: Frames) -> list[Row]:
 
 
 def open_values(link: Linkage, position: Sequence[Position]) -> list[tuple[str, Scalar]]:
-    """(loop, value) of every closure equation, redundant ones too, and s^2 + c^2 - 1 of every revolute joint."""
+    """(loop, value) of every closure equation, redundant ones too, and what each joint's position must satisfy."""
     rows = constraints(replace(link, rows=None), world_frames(link, position))
-    circles = [
-        (f"joint {k + 1}", at[0] * at[0] + at[1] * at[1] - 1) for k, at in enumerate(position) if isinstance(at, tuple)
+    own = [
+        (f"joint {k + 1}", value)
+        for k, (joint, at) in enumerate(zip(link.tree.joints, position))
+        for value in joint.conditions(at, link.tree.one)
     ]
-    return [*((row.name, row.value) for row in rows), *circles]
+    return [*((row.name, row.value) for row in rows), *own]
 
 
 def jacobian_matrix(link: Linkage, rows: Sequence[Row]) -> list[list[Scalar]]:
